@@ -131,6 +131,5 @@ def test_a_missing_extra_is_named(run, monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     code, _, _ = run("compare")
     assert code == (
-        f"hedgerow: the command line needs {missing}; "
-        'install it with: pip install "hedgerow[cli]"'
+        f'hedgerow: the command line needs {missing}; install it with: pip install "hedgerow[cli]"'
     )

@@ -42,7 +42,9 @@ def test_every_model_appears_once_best_first(iris):
 
 
 def test_every_model_does_both_tasks():
-    assert all(set(model.factories) == {"classification", "regression"} for model in MODELS.values())
+    assert all(
+        set(model.factories) == {"classification", "regression"} for model in MODELS.values()
+    )
 
 
 def test_scores_are_those_of_scikit_learns_cross_validation(iris):
@@ -136,6 +138,8 @@ def test_wrong_arguments_are_named(iris, arguments, message):
 
 def test_splits_are_the_inner_nodes_of_all_trees():
     X, y = load_diabetes(return_X_y=True)
-    forest = prepare(X, RandomForestRegressor(n_estimators=3, max_depth=2, random_state=0)).fit(X, y)
+    forest = prepare(X, RandomForestRegressor(n_estimators=3, max_depth=2, random_state=0)).fit(
+        X, y
+    )
     inner = [np.sum(tree.tree_.feature >= 0) for tree in forest[-1].estimators_]
     assert count_splits(forest) == sum(inner)

@@ -19,10 +19,11 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         from hedgerow.cli.app import app
     except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich"):
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("typer", "rich"):
             raise
         sys.exit(
-            f"hedgerow: the command line needs {error.name}; "
+            f"hedgerow: the command line needs {missing}; "
             'install it with: pip install "hedgerow[cli]"'
         )
 
@@ -33,8 +34,7 @@ def main(args: Sequence[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in args:
             raise
-        # Usage errors, and only they, can format themselves and know their exit code.
-        usage = hasattr(error, "format_message")
-        message = error.format_message() if usage else str(error) or type(error).__name__
+        # Usage errors, and only they, format themselves and know their exit code.
+        message = getattr(error, "format_message", error.__str__)() or type(error).__name__
         print("hedgerow: error:", " ".join(message.split()), file=sys.stderr)
-        sys.exit(error.exit_code if usage else 1)
+        sys.exit(getattr(error, "exit_code", 1))
