@@ -214,15 +214,16 @@ def main():
     parser.add_argument("--quick", action="store_true", help="three small sets, two splits")
     parser.add_argument("--render", action="store_true", help="only write the page again")
     given = parser.parse_args()
-    results = measure.Results("cart")
+    results = measure.Results("cart-quick" if given.quick else "cart")
     if not given.render:
         absent = peers.missing()
         for library in {"hedgerow", "YDF"} & set(absent):
             print(f"{library} takes no part: {absent[library]}")
         names = given.sets or (QUICK if given.quick else SETS)
         repeats = given.repeats or (2 if given.quick else 5)
-        results.drop(lambda line: line["set"] in names)
+        measure.data_folder()  # before anything stored is dropped
         for name in names:
+            results.drop(lambda line, name=name: line["set"] == name)
             run(name, results, repeats, absent)
     render(results)
 

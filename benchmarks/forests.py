@@ -211,6 +211,7 @@ def main():
         absent = peers.missing()
         for library, reason in absent.items():
             print(f"{library} takes no part: {reason}")
+        measure.data_folder()  # before anything stored is dropped
         # What failed is tried again by every new run.
         results.drop(lambda line: line["set"] in given.sets and (given.fresh or "error" in line))
         stored = sum(len(results.measurements(set=name)) for name in given.sets)

@@ -113,6 +113,7 @@ def main():
         ),
     ]  # fmt: skip
     suffix = "" if given.library == "hedgerow" else f"-{given.library}"
+    suffix += "-quick" if given.quick else ""
     measure.write_page(
         f"growth{suffix}",
         "Fit time against rows, columns and classes",
