@@ -1,0 +1,69 @@
+#include "arrays.hpp"
+#include "data/dataset.hpp"
+
+using namespace hedgerow;
+
+namespace {
+
+template <class T>
+void append_matrix(Dataset& data, const Matrix<T>& x, std::uint32_t max_bins, int n_jobs) {
+    if (x.shape(0) != data.n_rows()) throw nb::value_error("the matrix has another number of rows");
+    std::vector<Strided<T>> columns;
+    for (std::size_t j = 0; j < x.shape(1); ++j) {
+        columns.push_back({x.data() + static_cast<std::ptrdiff_t>(j) * x.stride(1), x.stride(0)});
+    }
+    in_core(n_jobs, [&](Team& team) {
+        data.append_numbers<T>(std::span<const Strided<T>>(columns), max_bins, team);
+    });
+}
+
+template <class T>
+void append_numbers(Dataset& data, const std::vector<nb::ndarray<const T, nb::ndim<1>>>& arrays,
+                    std::uint32_t max_bins, int n_jobs) {
+    std::vector<Strided<T>> columns;
+    for (const auto& array : arrays) {
+        if (array.shape(0) != data.n_rows()) {
+            throw nb::value_error("a column has another number of rows");
+        }
+        columns.push_back({array.data(), array.stride(0)});
+    }
+    in_core(n_jobs, [&](Team& team) {
+        data.append_numbers<T>(std::span<const Strided<T>>(columns), max_bins, team);
+    });
+}
+
+nb::object codes(nb::handle self, std::size_t feature) {
+    const auto& data = nb::cast<const Dataset&>(self);
+    if (feature >= data.n_features()) throw nb::index_error("no such feature");
+    const Column& column = data.column(feature);
+    if (column.wide) return view_of(column.wide_codes(), {data.n_rows()}, self);
+    return view_of(column.narrow_codes(), {data.n_rows()}, self);
+}
+
+}  // namespace
+
+void bind_data(nb::module_& m) {
+    using namespace nb::literals;
+    nb::class_<Dataset>(m, "Dataset", "A table as column-major small-integer codes.")
+        .def(nb::init<std::size_t>(), "n_rows"_a)
+        .def("append_matrix", &append_matrix<float>, "x"_a, "max_bins"_a, "n_jobs"_a)
+        .def("append_matrix", &append_matrix<double>, "x"_a, "max_bins"_a, "n_jobs"_a)
+        .def("append_numbers", &append_numbers<float>, "columns"_a, "max_bins"_a, "n_jobs"_a)
+        .def("append_numbers", &append_numbers<double>, "columns"_a, "max_bins"_a, "n_jobs"_a)
+        .def(
+            "append_categories",
+            [](Dataset& data, const Vector<std::int32_t>& codes, std::uint32_t n_categories) {
+                if (codes.size() != data.n_rows()) {
+                    throw nb::value_error("a column has another number of rows");
+                }
+                data.append_categories(codes.data(), n_categories);
+            },
+            "codes"_a, "n_categories"_a)
+        .def("codes", [](nb::handle self, std::size_t f) { return codes(self, f); }, "feature"_a)
+        .def("n_bins", [](const Dataset& d, std::size_t f) { return d.column(f).n_bins; })
+        .def("is_categorical", [](const Dataset& d, std::size_t f) { return d.column(f).categorical; })
+        .def("has_missing", [](const Dataset& d, std::size_t f) { return d.column(f).has_missing; })
+        .def_prop_ro("n_rows", &Dataset::n_rows)
+        .def_prop_ro("n_features", &Dataset::n_features)
+        .def_prop_ro("nbytes", &Dataset::nbytes);
+}

@@ -1,0 +1,275 @@
+#include <memory>
+
+#include "arrays.hpp"
+#include "graph/decision_graph.hpp"
+#include "graph/packed.hpp"
+
+using namespace hedgerow;
+
+namespace {
+
+constexpr int format_version = 1;
+
+template <class T>
+auto column(std::vector<T> DecisionGraph::* member) {
+    return [member](nb::handle self) {
+        const auto& values = nb::cast<const DecisionGraph&>(self).*member;
+        return view_of(values.data(), {values.size()}, self);
+    };
+}
+
+nb::object value(nb::handle self) {
+    const auto& graph = nb::cast<const DecisionGraph&>(self);
+    return view_of(graph.value.data(), {graph.n_nodes(), graph.n_outputs}, self);
+}
+
+// The graph as named arrays: what is pickled, saved and sent to other programs.
+nb::dict arrays(const DecisionGraph& graph) {
+    nb::dict out;
+    out["format"] = format_version;
+    out["n_features"] = graph.n_features;
+    out["n_outputs"] = graph.n_outputs;
+    const auto put = [&](const char* name, auto values) { out[name] = array_of(std::move(values)); };
+    put("kind", graph.kind);
+    put("missing_left", graph.missing_left);
+    put("feature", graph.feature);
+    put("left", graph.left);
+    put("right", graph.right);
+    put("detail", graph.detail);
+    put("threshold", graph.threshold);
+    put("n_samples", graph.n_samples);
+    put("weight", graph.weight);
+    put("impurity", graph.impurity);
+    put("value", graph.value);
+    put("category_words", graph.tests.words);
+    put("category_start", graph.tests.word_start);
+    std::vector<std::int32_t> features;
+    std::vector<double> weights, centres;
+    for (const auto& term : graph.tests.terms) {
+        features.push_back(term.feature);
+        weights.push_back(term.weight);
+        centres.push_back(term.centre);
+    }
+    put("oblique_feature", std::move(features));
+    put("oblique_weight", std::move(weights));
+    put("oblique_centre", std::move(centres));
+    put("oblique_start", graph.tests.term_start);
+    return out;
+}
+
+template <class T>
+std::vector<T> take(const nb::dict& from, const char* name) {
+    if (!from.contains(name)) throw nb::value_error((std::string("no '") + name + "' in the graph").c_str());
+    nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
+    if (!nb::try_cast(from[name], array)) {
+        throw nb::value_error((std::string("'") + name + "' has another type or shape").c_str());
+    }
+    return {array.data(), array.data() + array.size()};
+}
+
+DecisionGraph from_arrays(const nb::dict& from) {
+    if (!from.contains("format") || nb::cast<int>(from["format"]) != format_version) {
+        throw nb::value_error("the graph was written in a format that this version does not know");
+    }
+    DecisionGraph graph;
+    graph.n_features = nb::cast<std::uint32_t>(from["n_features"]);
+    graph.n_outputs = nb::cast<std::uint32_t>(from["n_outputs"]);
+    graph.kind = take<std::uint8_t>(from, "kind");
+    graph.missing_left = take<std::uint8_t>(from, "missing_left");
+    graph.feature = take<std::int32_t>(from, "feature");
+    graph.left = take<std::int32_t>(from, "left");
+    graph.right = take<std::int32_t>(from, "right");
+    graph.detail = take<std::int32_t>(from, "detail");
+    graph.threshold = take<double>(from, "threshold");
+    graph.n_samples = take<std::int32_t>(from, "n_samples");
+    graph.weight = take<double>(from, "weight");
+    graph.impurity = take<double>(from, "impurity");
+    graph.value = take<double>(from, "value");
+    graph.tests.words = take<std::uint64_t>(from, "category_words");
+    graph.tests.word_start = take<std::uint32_t>(from, "category_start");
+    graph.tests.term_start = take<std::uint32_t>(from, "oblique_start");
+    const auto features = take<std::int32_t>(from, "oblique_feature");
+    const auto weights = take<double>(from, "oblique_weight");
+    const auto centres = take<double>(from, "oblique_centre");
+    if (features.size() != weights.size() || features.size() != centres.size()) {
+        throw nb::value_error("the oblique terms differ in length");
+    }
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        graph.tests.terms.push_back({features[i], weights[i], centres[i]});
+    }
+    graph.validate();
+    return graph;
+}
+
+void check_node(const DecisionGraph& graph, std::int32_t node, Kind kind) {
+    if (node < 0 || static_cast<std::size_t>(node) >= graph.n_nodes() ||
+        graph.kind[node] != static_cast<std::uint8_t>(kind)) {
+        throw nb::value_error("the node has no such test");
+    }
+}
+
+void check_features(std::size_t wanted, std::size_t given) {
+    if (wanted != given) {
+        throw nb::value_error(("the graph has " + std::to_string(wanted) + " features, X has " +
+                               std::to_string(given))
+                                  .c_str());
+    }
+}
+
+template <class T>
+nb::object apply(const DecisionGraph& graph, const RowMatrix<T>& x, int n_jobs) {
+    check_features(graph.n_features, x.shape(1));
+    std::vector<std::int32_t> leaves(x.shape(0));
+    constexpr std::size_t block = 1024;
+    in_core(n_jobs, [&](Team& team) {
+        team.for_each((leaves.size() + block - 1) / block, [&](std::size_t b, int) {
+            for (std::size_t i = b * block; i < std::min(leaves.size(), (b + 1) * block); ++i) {
+                leaves[i] = graph.leaf_of(x.data() + i * graph.n_features);
+            }
+        });
+    });
+    return array_of(std::move(leaves));
+}
+
+template <class T>
+nb::tuple decision_path(const DecisionGraph& graph, const RowMatrix<T>& x) {
+    check_features(graph.n_features, x.shape(1));
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> nodes;
+    for (std::size_t i = 0; i < x.shape(0); ++i) {
+        for (std::int32_t node = 0; node >= 0;
+             node = graph.next(node, x.data() + i * graph.n_features)) {
+            nodes.push_back(node);
+        }
+        starts.push_back(static_cast<std::int64_t>(nodes.size()));
+    }
+    return nb::make_tuple(array_of(std::move(starts)), array_of(std::move(nodes)));
+}
+
+template <class T>
+nb::object predict(const PackedGraphs& graphs, const RowMatrix<T>& x, int n_jobs) {
+    check_features(graphs.n_features(), x.shape(1));
+    const std::size_t n = x.shape(0), k = graphs.n_outputs();
+    std::vector<double> out(n * k);
+    in_core(n_jobs, [&](Team& team) { graphs.predict(x.data(), n, out.data(), team); });
+    return array_of(std::move(out), {n, k});
+}
+
+// The fast lane: one row, already numbers, no validation beyond its length.
+class RowPredictor {
+public:
+    RowPredictor(std::shared_ptr<PackedGraphs> graphs, nb::object labels)
+        : graphs_(std::move(graphs)), labels_(std::move(labels)), out_(graphs_->n_outputs()) {}
+
+    template <class T>
+    nb::object predict(const Vector<T>& row) {
+        run(row);
+        if (labels_.is_none()) return nb::float_(out_[0]);
+        const auto best = std::max_element(out_.begin(), out_.end()) - out_.begin();
+        return labels_[static_cast<std::size_t>(best)];
+    }
+    template <class T>
+    nb::object values(const Vector<T>& row) {
+        run(row);
+        return array_of(std::vector<double>(out_));
+    }
+
+private:
+    template <class T>
+    void run(const Vector<T>& row) {
+        check_features(graphs_->n_features(), row.size());
+        graphs_->predict_row(row.data(), out_.data());
+    }
+    std::shared_ptr<PackedGraphs> graphs_;
+    nb::object labels_;
+    std::vector<double> out_;
+};
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+    using namespace nb::literals;
+    using G = DecisionGraph;
+    nb::class_<G>(m, "DecisionGraph", "A tree or decision graph as columns; node 0 is the root.")
+        .def_static("from_arrays", &from_arrays, "arrays"_a)
+        .def("arrays", &arrays)
+        .def("__getstate__", &arrays)
+        .def("__setstate__", [](G& self, const nb::dict& state) { new (&self) G(from_arrays(state)); })
+        .def_prop_ro("n_nodes", &G::n_nodes)
+        .def_prop_ro("n_leaves", &G::n_leaves)
+        .def_prop_ro("n_splits", [](const G& g) { return g.n_nodes() - g.n_leaves(); })
+        .def_prop_ro("depth", &G::depth)
+        .def_ro("n_features", &G::n_features)
+        .def_ro("n_outputs", &G::n_outputs)
+        .def_prop_ro("kind", column(&G::kind))
+        .def_prop_ro("missing_left", column(&G::missing_left))
+        .def_prop_ro("feature", column(&G::feature))
+        .def_prop_ro("left", column(&G::left))
+        .def_prop_ro("right", column(&G::right))
+        .def_prop_ro("threshold", column(&G::threshold))
+        .def_prop_ro("n_samples", column(&G::n_samples))
+        .def_prop_ro("weight", column(&G::weight))
+        .def_prop_ro("impurity", column(&G::impurity))
+        .def_prop_ro("value", &value)
+        .def(
+            "categories_left",
+            [](const G& graph, std::int32_t node) {
+                check_node(graph, node, Kind::category);
+                std::vector<std::int32_t> codes;
+                const auto words = graph.tests.set(graph.detail[node]);
+                for (std::size_t c = 0; c < words.size() * 64; ++c) {
+                    if (words[c / 64] >> (c % 64) & 1) codes.push_back(static_cast<std::int32_t>(c));
+                }
+                return array_of(std::move(codes));
+            },
+            "node"_a)
+        .def(
+            "oblique",
+            [](const G& graph, std::int32_t node) {
+                check_node(graph, node, Kind::oblique);
+                std::vector<std::int32_t> features;
+                std::vector<double> weights;
+                double threshold = graph.threshold[node];
+                for (const auto& term : graph.tests.oblique(graph.detail[node])) {
+                    features.push_back(term.feature);
+                    weights.push_back(term.weight);
+                    threshold += term.weight * term.centre;
+                }
+                return nb::make_tuple(array_of(std::move(features)), array_of(std::move(weights)),
+                                      threshold);
+            },
+            "node"_a)
+        .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
+        .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
+        .def("decision_path", &decision_path<float>, "x"_a)
+        .def("decision_path", &decision_path<double>, "x"_a);
+
+    nb::class_<PackedGraphs>(m, "PackedGraphs", "One or more graphs, laid out for prediction.")
+        .def(
+            "__init__",
+            [](PackedGraphs* self, const std::vector<const G*>& graphs) {
+                if (graphs.empty()) throw nb::value_error("at least one graph is needed");
+                new (self) PackedGraphs(graphs[0]->n_features, graphs[0]->n_outputs);
+                for (const G* graph : graphs) self->add(*graph);
+            },
+            "graphs"_a)
+        .def_prop_ro("n_nodes", &PackedGraphs::n_nodes)
+        .def_prop_ro("n_graphs", &PackedGraphs::n_graphs)
+        .def_prop_ro("nbytes", &PackedGraphs::nbytes)
+        .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
+        .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1);
+
+    nb::class_<RowPredictor>(m, "RowPredictor", "Predicts one row of numbers, fast.")
+        .def(
+            "__init__",
+            [](RowPredictor* self, const G& graph, nb::object labels) {
+                auto packed = std::make_shared<PackedGraphs>(graph.n_features, graph.n_outputs);
+                packed->add(graph);
+                new (self) RowPredictor(std::move(packed), std::move(labels));
+            },
+            "graph"_a, "labels"_a.none())
+        .def("__call__", &RowPredictor::predict<double>, "row"_a)
+        .def("__call__", &RowPredictor::predict<float>, "row"_a)
+        .def("values", &RowPredictor::values<double>, "row"_a)
+        .def("values", &RowPredictor::values<float>, "row"_a);
+}

@@ -1,0 +1,94 @@
+#include "data/dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/binning.hpp"
+
+namespace hedgerow {
+
+std::uint32_t Column::bins_up_to(double threshold) const {
+    const auto& upper = largest.empty() ? smallest : largest;
+    return static_cast<std::uint32_t>(std::upper_bound(upper.begin(), upper.end(), threshold) -
+                                      upper.begin());
+}
+
+Cut cut_near(const Column& column, std::uint32_t a, std::uint32_t b, double threshold) {
+    // The last bin that starts at or below the threshold.
+    const auto first = column.smallest.begin();
+    auto bin = static_cast<std::uint32_t>(
+        std::upper_bound(first + a + 1, first + b, threshold) - first - 1);
+    if (threshold < column.largest_of(bin)) {  // the threshold lies inside this bin
+        const double from_left = bin > a ? threshold - column.smallest_of(bin) : INFINITY;
+        const double from_right = bin + 1 < b ? column.largest_of(bin) - threshold : INFINITY;
+        if (bin > a && from_left <= from_right) --bin;
+        const double low = column.largest_of(bin), high = column.smallest_of(bin + 1);
+        threshold = low / 2 + high / 2;
+    }
+    // Rounding may carry the middle of two neighbouring numbers up to the larger one.
+    if (threshold >= column.smallest_of(bin + 1)) threshold = column.largest_of(bin);
+    return {bin, threshold};
+}
+
+Cut cut_between(const Column& column, std::uint32_t a, std::uint32_t b) {
+    return cut_near(column, a, b, column.largest_of(a) / 2 + column.smallest_of(b) / 2);
+}
+
+std::size_t Dataset::nbytes() const {
+    std::size_t total = 0;
+    for (const auto& column : columns_) {
+        total += n_rows_ * (column->wide ? 2 : 1) +
+                 (column->smallest.size() + column->largest.size()) * sizeof(double);
+    }
+    return total;
+}
+
+template <class T>
+void Dataset::append_numbers(std::span<const Strided<T>> columns, std::uint32_t max_bins,
+                             Team& team) {
+    // Columns of a row-major table are read a few at a time, so that a cache line is used whole.
+    constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
+    const std::size_t most = 64 / sizeof(T);
+    const bool contiguous =
+        std::all_of(columns.begin(), columns.end(), [](auto& c) { return c.stride == 1; });
+    const std::size_t per_group =
+        contiguous ? 1
+                   : std::clamp<std::size_t>(buffer_bytes / (sizeof(T) * (n_rows_ + 1)), 1, most);
+    const std::size_t n_groups = (columns.size() + per_group - 1) / per_group;
+
+    std::vector<std::unique_ptr<const Column>> fresh(columns.size());
+    std::vector<std::vector<T>> buffers(team.size());
+    team.for_each(n_groups, [&](std::size_t group, int worker) {
+        const std::size_t begin = group * per_group;
+        const std::size_t end = std::min(begin + per_group, columns.size());
+        auto& buffer = buffers[worker];
+        if (!contiguous) {
+            buffer.resize(per_group * n_rows_);
+            constexpr std::size_t block = 256;
+            for (std::size_t row = 0; row < n_rows_; row += block) {
+                const std::size_t stop = std::min(row + block, n_rows_);
+                for (std::size_t c = begin; c < end; ++c) {
+                    T* out = buffer.data() + (c - begin) * n_rows_;
+                    for (std::size_t i = row; i < stop; ++i) out[i] = columns[c][i];
+                }
+            }
+        }
+        for (std::size_t c = begin; c < end; ++c) {
+            const T* values =
+                contiguous ? columns[c].data : buffer.data() + (c - begin) * n_rows_;
+            fresh[c] = std::make_unique<const Column>(bin_numbers(values, n_rows_, max_bins));
+            team.checkpoint(worker);
+        }
+    });
+    for (auto& column : fresh) columns_.push_back(std::move(column));
+}
+
+template void Dataset::append_numbers(std::span<const Strided<float>>, std::uint32_t, Team&);
+template void Dataset::append_numbers(std::span<const Strided<double>>, std::uint32_t, Team&);
+
+void Dataset::append_categories(const std::int32_t* codes, std::uint32_t n_categories) {
+    columns_.push_back(
+        std::make_unique<const Column>(bin_categories(codes, n_rows_, n_categories)));
+}
+
+}  // namespace hedgerow

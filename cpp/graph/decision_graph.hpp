@@ -1,0 +1,124 @@
+// The one model type: a rooted acyclic graph of tests with values at its leaves.
+//
+// node      an index into the columns below; node 0 is the root, children have larger numbers in a
+//           tree (preorder) and any number in a graph
+// test      axis: x[feature] <= threshold goes left
+//           category: the category x[feature] is in the node's set goes left
+//           oblique: sum of weight * (x[feature] - centre) < threshold goes left
+// missing   NaN in an axis or category test, and a category outside the training table, follow
+//           `missing_left`; an oblique test leaves the missing terms out
+//
+// A structure of arrays, made for building, export and zero-copy views; prediction in bulk uses
+// the packed form (graph/packed.hpp).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hedgerow {
+
+enum class Kind : std::uint8_t { leaf = 0, axis = 1, category = 2, oblique = 3 };
+
+struct ObliqueTerm {
+    std::int32_t feature;
+    double weight;
+    double centre;
+};
+
+// The parts of category and oblique tests that do not fit into a node, shared by both layouts.
+struct TestPool {
+    std::vector<std::uint64_t> words;          // category sets, 64 categories a word
+    std::vector<std::uint32_t> word_start{0};  // set s is words[word_start[s]..word_start[s + 1]]
+    std::vector<ObliqueTerm> terms;
+    std::vector<std::uint32_t> term_start{0};
+
+    std::int32_t add_set(std::span<const std::uint64_t> set);
+    std::int32_t add_terms(std::span<const ObliqueTerm> oblique);
+    std::span<const std::uint64_t> set(std::int32_t index) const {
+        return {words.data() + word_start[index], words.data() + word_start[index + 1]};
+    }
+    std::span<const ObliqueTerm> oblique(std::int32_t index) const {
+        return {terms.data() + term_start[index], terms.data() + term_start[index + 1]};
+    }
+    bool in_set(std::int32_t index, double code) const {
+        const auto bit = static_cast<std::uint64_t>(code);
+        const auto members = set(index);
+        return bit / 64 < members.size() && (members[bit / 64] >> (bit % 64) & 1);
+    }
+    template <class T>
+    bool below(std::int32_t index, const T* x, double threshold) const {
+        double sum = 0;
+        for (const auto& term : oblique(index)) {
+            const double v = static_cast<double>(x[term.feature]);
+            if (v == v) sum += term.weight * (v - term.centre);
+        }
+        return sum < threshold;
+    }
+};
+
+struct DecisionGraph {
+    std::uint32_t n_features = 0;
+    std::uint32_t n_outputs = 1;
+    std::vector<std::uint8_t> kind, missing_left;
+    std::vector<std::int32_t> feature, left, right;
+    std::vector<std::int32_t> detail;  // index into `tests` of a category or oblique node, else -1
+    std::vector<double> threshold;
+    std::vector<std::int32_t> n_samples;
+    std::vector<double> weight, impurity;
+    std::vector<double> value;  // n_outputs numbers a node
+    TestPool tests;
+
+    std::size_t n_nodes() const { return kind.size(); }
+    std::size_t n_leaves() const;
+    std::size_t depth() const;
+    bool is_leaf(std::int32_t node) const { return kind[node] == 0; }
+    std::span<const double> value_of(std::int32_t node) const {
+        return {value.data() + std::size_t(node) * n_outputs, n_outputs};
+    }
+
+    template <class T>
+    std::int32_t next(std::int32_t node, const T* x) const {
+        bool go_left = missing_left[node];
+        switch (static_cast<Kind>(kind[node])) {
+            case Kind::leaf:
+                return -1;
+            case Kind::axis: {
+                const double v = static_cast<double>(x[feature[node]]);
+                if (v == v) go_left = v <= threshold[node];
+                break;
+            }
+            case Kind::category: {
+                // The set ends with the last category known at training; beyond it is "unseen".
+                const double v = static_cast<double>(x[feature[node]]);
+                if (v >= 0) go_left = tests.in_set(detail[node], v);
+                break;
+            }
+            case Kind::oblique:
+                go_left = tests.below(detail[node], x, threshold[node]);
+                break;
+        }
+        return go_left ? left[node] : right[node];
+    }
+
+    template <class T>
+    std::int32_t leaf_of(const T* x) const {
+        std::int32_t node = 0;
+        for (std::int32_t child; (child = next(node, x)) >= 0;) node = child;
+        return node;
+    }
+
+    void reserve(std::size_t nodes);
+    // Appends a leaf without children; returns its index.
+    std::int32_t add_node();
+    // Appends a copy of another graph's node, its test included, without children.
+    std::int32_t copy_node(const DecisionGraph& from, std::int32_t node);
+    void make_leaf(std::int32_t node);
+
+    // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range, acyclic,
+    // every node reachable from the root, finite numbers.
+    void validate() const;
+};
+
+}  // namespace hedgerow

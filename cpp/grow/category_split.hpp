@@ -1,0 +1,200 @@
+// Splitting the categories of one feature into two sets.
+//
+// Two classes and real targets: categories ordered by mean target, best prefix: exact (Breiman et
+// al. 1984). Several classes: all subsets up to 8 categories, beyond that the order of the first
+// principal component of the class-probability vectors (Coppersmith et al. 1999).
+// Missing values are tried on both sides.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/random.hpp"
+#include "grow/criterion.hpp"
+#include "grow/split.hpp"
+
+namespace hedgerow {
+
+inline constexpr std::uint32_t most_enumerated_categories = 8;
+
+namespace detail {
+
+// Scores of the categories along the first principal component of their class probabilities,
+// weighted by category weight; power iteration from a fixed start, sign fixed by the caller's sort.
+template <class Stats>
+std::vector<double> principal_scores(const Stats& stats, const typename Stats::Number* bins,
+                                     const std::vector<std::uint32_t>& present) {
+    const std::uint32_t k = stats.n_classes, width = stats.width();
+    const std::size_t c = present.size();
+    std::vector<double> p(c * k), mean(k, 0.0), weights(c);
+    double total = 0;
+    for (std::size_t i = 0; i < c; ++i) {
+        const auto* bin = bins + std::size_t(present[i]) * width;
+        weights[i] = stats.weight(bin);
+        total += weights[i];
+        for (std::uint32_t j = 0; j < k; ++j) {
+            p[i * k + j] = static_cast<double>(bin[j]) / weights[i];
+            mean[j] += static_cast<double>(bin[j]);
+        }
+    }
+    for (double& m : mean) m /= total;
+    for (std::size_t i = 0; i < c; ++i) {
+        for (std::uint32_t j = 0; j < k; ++j) p[i * k + j] -= mean[j];
+    }
+    // Start from the category farthest from the mean: never orthogonal to the component by accident.
+    std::vector<double> direction(k), next(k), scores(c);
+    double farthest = -1;
+    for (std::size_t i = 0; i < c; ++i) {
+        const double norm = std::inner_product(&p[i * k], &p[i * k] + k, &p[i * k], 0.0);
+        if (norm * weights[i] > farthest) {
+            farthest = norm * weights[i];
+            std::copy(&p[i * k], &p[i * k] + k, direction.begin());
+        }
+    }
+    for (int round = 0; round < 50; ++round) {
+        std::fill(next.begin(), next.end(), 0.0);
+        for (std::size_t i = 0; i < c; ++i) {
+            scores[i] = std::inner_product(direction.begin(), direction.end(), &p[i * k], 0.0);
+            for (std::uint32_t j = 0; j < k; ++j) next[j] += weights[i] * scores[i] * p[i * k + j];
+        }
+        const double norm =
+            std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
+        if (norm == 0) break;
+        for (double& d : next) d /= norm;
+        direction.swap(next);
+    }
+    return scores;
+}
+
+}  // namespace detail
+
+// Tries the category splits of a feature with a histogram over its categories; returns false when
+// fewer than two categories (counting "missing" as one) are present.
+template <class Sides>
+bool scan_categories(Sides& sides, const typename Sides::Number* bins, const CodeView& view,
+                     std::int32_t feature, const typename Sides::Number* total,
+                     const SplitRules& rules, Split& best) {
+    const auto& stats = sides.stats();
+    const std::uint32_t width = stats.width();
+    const auto bin = [&](std::uint32_t code) { return bins + std::size_t(code) * width; };
+    std::vector<std::uint32_t> present;
+    for (std::uint32_t code = 0; code < view.n_bins; ++code) {
+        if (stats.count(bin(code)) > 0) present.push_back(code);
+    }
+    const bool has_missing = stats.count(bin(view.n_bins)) > 0;
+    if (present.size() + has_missing < 2) return false;
+
+    const auto attempt = [&](bool missing_left, auto&& left_codes) {
+        if (!rules.allow(sides)) return;
+        const double score = sides.score();
+        if (!rules.better(score, feature, best)) return;
+        best.feature = feature;
+        best.score = score;
+        best.categorical = true;
+        best.missing_left = missing_left;
+        best.left_codes = left_codes();
+    };
+
+    bool enumerate = false;
+    if constexpr (std::decay_t<decltype(stats)>::classes) {
+        enumerate = stats.n_classes > 2 && present.size() <= most_enumerated_categories;
+        if (!enumerate) {
+            std::vector<double> order(view.n_bins);
+            if (stats.n_classes == 2) {
+                for (const auto code : present) {
+                    order[code] = static_cast<double>(bin(code)[1]) / stats.weight(bin(code));
+                }
+            } else {
+                const auto scores = detail::principal_scores(stats, bins, present);
+                for (std::size_t i = 0; i < present.size(); ++i) order[present[i]] = scores[i];
+            }
+            std::stable_sort(present.begin(), present.end(),
+                             [&](auto x, auto y) { return order[x] < order[y]; });
+        }
+    } else {
+        std::stable_sort(present.begin(), present.end(), [&](auto x, auto y) {
+            return bin(x)[0] * bin(y)[1] < bin(y)[0] * bin(x)[1];
+        });
+    }
+
+    const auto n = static_cast<std::uint32_t>(present.size());
+    for (int pass = 0; pass <= int(has_missing); ++pass) {
+        const bool missing_left = pass == 1;
+        if (enumerate) {
+            // The first category stays on the right: the mirror image of a split is the same split,
+            // but then missing values must be free to go either way.
+            for (std::uint32_t subset = 1; subset < (1u << (n - 1)); ++subset) {
+                sides.start(total);
+                if (missing_left) sides.move(bin(view.n_bins));
+                for (std::uint32_t i = 1; i < n; ++i) {
+                    if (subset >> (i - 1) & 1) sides.move(bin(present[i]));
+                }
+                attempt(missing_left, [&] {
+                    std::vector<std::uint32_t> codes;
+                    for (std::uint32_t i = 1; i < n; ++i) {
+                        if (subset >> (i - 1) & 1) codes.push_back(present[i]);
+                    }
+                    return codes;
+                });
+            }
+        } else {
+            sides.start(total);
+            if (missing_left) sides.move(bin(view.n_bins));
+            for (std::uint32_t i = 0; i + 1 < n; ++i) {
+                sides.move(bin(present[i]));
+                attempt(missing_left, [&] {
+                    return std::vector<std::uint32_t>(present.begin(), present.begin() + i + 1);
+                });
+            }
+        }
+    }
+    if (has_missing && n > 0) {  // every category left, missing right
+        sides.start(total);
+        for (const auto code : present) sides.move(bin(code));
+        attempt(false, [&] { return present; });
+    }
+    return true;
+}
+
+// One random split of the present categories into two sets.
+template <class Sides>
+bool scan_random_categories(Sides& sides, const typename Sides::Number* bins, const CodeView& view,
+                            std::int32_t feature, const typename Sides::Number* total,
+                            const SplitRules& rules, Random& random, Split& best) {
+    const auto& stats = sides.stats();
+    const auto bin = [&](std::uint32_t code) { return bins + std::size_t(code) * stats.width(); };
+    std::vector<std::uint32_t> present;
+    for (std::uint32_t code = 0; code <= view.n_bins; ++code) {
+        if (stats.count(bin(code)) > 0) present.push_back(code);
+    }
+    if (present.size() < 2) return false;
+    // A random order cut at a random place: both sides are never empty.
+    for (std::size_t i = present.size() - 1; i > 0; --i) {
+        std::swap(present[i], present[random.below(i + 1)]);
+    }
+    present.resize(1 + random.below(present.size() - 1));
+    sides.start(total);
+    bool missing_left = false;
+    std::vector<std::uint32_t> codes;
+    for (const auto code : present) {
+        sides.move(bin(code));
+        if (code == view.n_bins) {
+            missing_left = true;
+        } else {
+            codes.push_back(code);
+        }
+    }
+    if (rules.allow(sides) && rules.better(sides.score(), feature, best)) {
+        best.feature = feature;
+        best.score = sides.score();
+        best.categorical = true;
+        best.missing_left = missing_left;
+        best.left_codes = std::move(codes);
+    }
+    return true;
+}
+
+}  // namespace hedgerow

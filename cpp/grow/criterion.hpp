@@ -1,0 +1,333 @@
+// What a node knows of its targets, and how good a split of them is.
+//
+// stats   the numbers kept for a set of rows: class weights, or sum and weight of a real target.
+//         `width` numbers of one type, so a histogram is a flat array of them.
+// sides   the stats left and right of a moving border: start with all rows on the right, move bins
+//         or single rows to the left, ask for the score.
+// score   the part of the impurity that depends on the split, turned so that more is better:
+//         weight * impurity = constant - score, hence gain = score(left) + score(right) - score(node).
+//
+// Class counts are integers when all weights are (the usual case: unit weights and bootstraps), so
+// equal splits have exactly equal scores; otherwise sums are float64.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace hedgerow {
+
+template <class Number_, bool weighted_>
+struct ClassStats {
+    using Number = Number_;
+    using Target = std::int32_t;
+    using Weight = Number_;
+    using Sum = std::conditional_t<std::is_integral_v<Number>, std::int64_t, double>;
+    static constexpr bool weighted = weighted_;
+    static constexpr bool classes = true;
+
+    std::uint32_t n_classes;
+
+    std::uint32_t width() const { return n_classes + weighted; }
+    std::uint32_t n_outputs() const { return n_classes; }
+
+    void add(Number* bin, Target y, Weight w) const {
+        if constexpr (weighted) {
+            bin[y] += w;
+            bin[n_classes] += 1;
+        } else {
+            ++bin[y];
+        }
+    }
+    double weight(const Number* bin) const {
+        Sum sum = 0;
+        for (std::uint32_t k = 0; k < n_classes; ++k) sum += bin[k];
+        return static_cast<double>(sum);
+    }
+    std::uint32_t count(const Number* bin) const {
+        if constexpr (weighted) return static_cast<std::uint32_t>(bin[n_classes]);
+        return static_cast<std::uint32_t>(weight(bin));
+    }
+    bool pure(const Number* bin) const {
+        return std::count_if(bin, bin + n_classes, [](Number b) { return b > 0; }) <= 1;
+    }
+    void write_value(const Number* bin, double* out) const {
+        const double total = weight(bin);
+        for (std::uint32_t k = 0; k < n_classes; ++k) out[k] = static_cast<double>(bin[k]) / total;
+    }
+};
+
+template <bool weighted_>
+struct SumStats {
+    using Number = double;
+    using Target = double;
+    using Weight = double;
+    static constexpr bool weighted = weighted_;
+    static constexpr bool classes = false;
+
+    double offset = 0;  // taken off the targets before growing, put back at the leaves
+
+    std::uint32_t width() const { return 2 + weighted; }
+    std::uint32_t n_outputs() const { return 1; }
+
+    void add(Number* bin, Target y, Weight w) const {
+        if constexpr (weighted) {
+            bin[0] += w * y;
+            bin[1] += w;
+            bin[2] += 1;
+        } else {
+            bin[0] += y;
+            bin[1] += 1;
+        }
+    }
+    double weight(const Number* bin) const { return bin[1]; }
+    std::uint32_t count(const Number* bin) const {
+        return static_cast<std::uint32_t>(bin[1 + weighted]);
+    }
+    void write_value(const Number* bin, double* out) const { *out = bin[0] / bin[1] + offset; }
+};
+
+// Left and right class weights; Derived keeps its own running totals of them.
+template <class Derived, class Stats_>
+class ClassSides {
+public:
+    using Stats = Stats_;
+    using Number = typename Stats::Number;
+    using Sum = typename Stats::Sum;
+
+    explicit ClassSides(Stats stats)
+        : stats_(stats), left_(stats.n_classes), right_(stats.n_classes) {}
+
+    void start(const Number* total) {
+        std::fill(left_.begin(), left_.end(), Number{0});
+        std::copy(total, total + stats_.n_classes, right_.begin());
+        weight_left_ = 0;
+        weight_right_ = static_cast<Sum>(stats_.weight(total));
+        n_left_ = 0;
+        n_right_ = stats_.count(total);
+        self().begin();
+    }
+    void move(const Number* bin) {
+        const Sum moved = self().move_classes(bin);
+        weight_left_ += moved;
+        weight_right_ -= moved;
+        const auto n = count_moved(bin, moved);
+        n_left_ += n;
+        n_right_ -= n;
+    }
+    void move_row(typename Stats::Target y, typename Stats::Weight w) {
+        if constexpr (!Stats::weighted) w = 1;
+        self().move_class(y, w);
+        weight_left_ += w;
+        weight_right_ -= w;
+        ++n_left_;
+        --n_right_;
+    }
+    double weight_left() const { return static_cast<double>(weight_left_); }
+    double weight_right() const { return static_cast<double>(weight_right_); }
+    std::uint32_t n_left() const { return n_left_; }
+    std::uint32_t n_right() const { return n_right_; }
+    const Stats& stats() const { return stats_; }
+
+protected:
+    Stats stats_;
+    std::vector<Number> left_, right_;
+    Sum weight_left_ = 0, weight_right_ = 0;
+    std::uint32_t n_left_ = 0, n_right_ = 0;
+
+private:
+    Derived& self() { return static_cast<Derived&>(*this); }
+    std::uint32_t count_moved(const Number* bin, Sum moved) const {
+        if constexpr (Stats::weighted) return static_cast<std::uint32_t>(bin[stats_.n_classes]);
+        return static_cast<std::uint32_t>(moved);
+    }
+};
+
+template <class Stats>
+class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
+    using Base = ClassSides<GiniSides<Stats>, Stats>;
+    using Sum = typename Base::Sum;
+
+public:
+    using Number = typename Base::Number;
+    using Base::Base;
+
+    static double node_score(const Stats& stats, const Number* total) {
+        Sum squares = 0;
+        for (std::uint32_t k = 0; k < stats.n_classes; ++k) squares += Sum(total[k]) * total[k];
+        return static_cast<double>(squares) / stats.weight(total);
+    }
+    static double node_impurity(const Stats& stats, const Number* total) {
+        return std::max(0.0, 1 - node_score(stats, total) / stats.weight(total));
+    }
+    double score() const {
+        return static_cast<double>(squares_left_) / static_cast<double>(this->weight_left_) +
+               static_cast<double>(squares_right_) / static_cast<double>(this->weight_right_);
+    }
+
+    void begin() {
+        squares_left_ = squares_right_ = 0;
+        for (const Number r : this->right_) squares_right_ += Sum(r) * r;
+    }
+    Sum move_classes(const Number* bin) {
+        Number* left = this->left_.data();
+        Number* right = this->right_.data();
+        Sum moved = 0, squares_left = 0, squares_right = 0;
+        for (std::uint32_t k = 0; k < this->stats_.n_classes; ++k) {
+            moved += bin[k];
+            left[k] += bin[k];
+            right[k] -= bin[k];
+            squares_left += Sum(left[k]) * left[k];
+            squares_right += Sum(right[k]) * right[k];
+        }
+        squares_left_ = squares_left;
+        squares_right_ = squares_right;
+        return moved;
+    }
+    void move_class(std::int32_t y, Number w) {
+        Number& l = this->left_[y];
+        Number& r = this->right_[y];
+        squares_left_ += Sum(w) * (2 * Sum(l) + w);
+        squares_right_ -= Sum(w) * (2 * Sum(r) - w);
+        l += w;
+        r -= w;
+    }
+
+private:
+    Sum squares_left_ = 0, squares_right_ = 0;
+};
+
+inline double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
+
+template <class Stats>
+class EntropySides : public ClassSides<EntropySides<Stats>, Stats> {
+    using Base = ClassSides<EntropySides<Stats>, Stats>;
+    using Sum = typename Base::Sum;
+
+public:
+    using Number = typename Base::Number;
+    using Base::Base;
+
+    static double node_score(const Stats& stats, const Number* total) {
+        double sum = 0;
+        for (std::uint32_t k = 0; k < stats.n_classes; ++k) sum += x_log_x(total[k]);
+        return sum - x_log_x(stats.weight(total));
+    }
+    // In bits, as scikit-learn's; the search itself works in nats.
+    static double node_impurity(const Stats& stats, const Number* total) {
+        const double weight = stats.weight(total);
+        double entropy = 0;
+        for (std::uint32_t k = 0; k < stats.n_classes; ++k) {
+            const double p = total[k] / weight;
+            if (p > 0) entropy -= p * std::log2(p);
+        }
+        return std::max(0.0, entropy);
+    }
+    double score() const {
+        return logs_left_ - x_log_x(static_cast<double>(this->weight_left_)) + logs_right_ -
+               x_log_x(static_cast<double>(this->weight_right_));
+    }
+
+    void begin() {
+        logs_left_ = logs_right_ = 0;
+        for (const Number r : this->right_) logs_right_ += x_log_x(r);
+    }
+    Sum move_classes(const Number* bin) {
+        Sum moved = 0;
+        for (std::uint32_t k = 0; k < this->stats_.n_classes; ++k) {
+            if (bin[k] == 0) continue;
+            moved += bin[k];
+            move_class(static_cast<std::int32_t>(k), bin[k]);
+        }
+        return moved;
+    }
+    void move_class(std::int32_t y, Number w) {
+        Number& l = this->left_[y];
+        Number& r = this->right_[y];
+        logs_left_ -= x_log_x(l);
+        logs_right_ -= x_log_x(r);
+        l += w;
+        r -= w;
+        logs_left_ += x_log_x(l);
+        logs_right_ += x_log_x(r);
+    }
+
+private:
+    double logs_left_ = 0, logs_right_ = 0;
+};
+
+// Sum and weight on both sides; Derived says what they are worth.
+template <class Derived, class Stats_>
+class SumSides {
+public:
+    using Stats = Stats_;
+    using Number = double;
+
+    explicit SumSides(Stats stats) : stats_(stats) {}
+
+    void start(const Number* total) {
+        sum_left_ = weight_left_ = 0;
+        sum_right_ = total[0];
+        weight_right_ = total[1];
+        n_left_ = 0;
+        n_right_ = stats_.count(total);
+    }
+    void move(const Number* bin) { shift(bin[0], bin[1], stats_.count(bin)); }
+    void move_row(double y, double w) {
+        if constexpr (Stats::weighted) {
+            shift(w * y, w, 1);
+        } else {
+            shift(y, 1, 1);
+        }
+    }
+    double score() const {
+        return Derived::worth(sum_left_, weight_left_) + Derived::worth(sum_right_, weight_right_);
+    }
+    static double node_score(const Stats&, const Number* total) {
+        return Derived::worth(total[0], total[1]);
+    }
+    double weight_left() const { return weight_left_; }
+    double weight_right() const { return weight_right_; }
+    std::uint32_t n_left() const { return n_left_; }
+    std::uint32_t n_right() const { return n_right_; }
+    const Stats& stats() const { return stats_; }
+
+private:
+    void shift(double sum, double weight, std::uint32_t n) {
+        sum_left_ += sum;
+        sum_right_ -= sum;
+        weight_left_ += weight;
+        weight_right_ -= weight;
+        n_left_ += n;
+        n_right_ -= n;
+    }
+
+    Stats stats_;
+    double sum_left_ = 0, sum_right_ = 0, weight_left_ = 0, weight_right_ = 0;
+    std::uint32_t n_left_ = 0, n_right_ = 0;
+};
+
+template <class Stats>
+struct SquaredErrorSides : SumSides<SquaredErrorSides<Stats>, Stats> {
+    using SumSides<SquaredErrorSides<Stats>, Stats>::SumSides;
+    static double worth(double sum, double weight) { return sum * sum / weight; }
+    // What one row adds to weight * impurity, given the node's mean.
+    static double deviance(double y, double mean) { return (y - mean) * (y - mean); }
+};
+
+template <class Stats>
+struct PoissonSides : SumSides<PoissonSides<Stats>, Stats> {
+    using SumSides<PoissonSides<Stats>, Stats>::SumSides;
+    // A side whose targets are all zero has no logarithm: such a split is never taken.
+    static double worth(double sum, double weight) {
+        return sum > weight * std::numeric_limits<double>::epsilon()
+                   ? sum * std::log(sum / weight)
+                   : -std::numeric_limits<double>::infinity();
+    }
+    static double deviance(double y, double mean) { return y > 0 ? y * std::log(y / mean) : 0.0; }
+};
+
+}  // namespace hedgerow

@@ -1,0 +1,64 @@
+#include "grow/gathered.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hedgerow {
+
+Gathered::Gathered(const std::vector<CodeView>& from, std::span<const Row> rows,
+                   std::vector<std::uint32_t>& features, std::uint32_t& n_constant) {
+    views.resize(from.size());
+    const std::size_t n = rows.size();
+    narrow_ = std::make_unique_for_overwrite<std::uint8_t[]>(n * (features.size() - n_constant));
+    std::uint8_t* next = narrow_.get();
+    std::vector<std::size_t> start(from.size());  // originals_ moves while it grows
+    for (std::size_t at = n_constant; at < features.size(); ++at) {
+        const std::uint32_t f = features[at];
+        const CodeView& view = from[f];
+        CodeView& copy = views[f];
+        copy.column = view.column;
+        copy.n_bins = view.n_bins;
+        if (!view.narrow) {
+            std::vector<std::uint16_t> codes(n);
+            for (std::size_t i = 0; i < n; ++i) codes[i] = view.wide[rows[i]];
+            wide_.push_back(std::move(codes));
+            copy.wide = wide_.back().data();
+            copy.original = view.original;
+            continue;
+        }
+        std::array<std::uint8_t, 256> present{};
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint8_t code = view.narrow[rows[i]];
+            next[i] = code;
+            present[code] = 1;
+        }
+        std::array<std::uint8_t, 256> rank{};
+        start[f] = originals_.size();
+        std::uint32_t n_present = 0;
+        for (std::uint32_t code = 0; code < view.n_bins; ++code) {
+            if (!present[code]) continue;
+            rank[code] = static_cast<std::uint8_t>(n_present++);
+            originals_.push_back(static_cast<std::uint16_t>(view.data_code(code)));
+        }
+        // The missing code stays one past the last bin.
+        const bool has_missing = present[view.n_bins];
+        rank[view.n_bins] = static_cast<std::uint8_t>(n_present);
+        if (n_present + has_missing < 2) {
+            std::swap(features[at], features[n_constant++]);
+            copy = {};
+            originals_.resize(start[f]);
+            continue;
+        }
+        for (std::size_t i = 0; i < n; ++i) next[i] = rank[next[i]];
+        copy.n_bins = n_present;
+        copy.narrow = next;
+        next += n;
+    }
+    for (std::size_t at = n_constant; at < features.size(); ++at) {
+        CodeView& copy = views[features[at]];
+        if (copy.narrow) copy.original = originals_.data() + start[features[at]];
+    }
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,35 @@
+// Growing one tree: the single entry to the engine's growth.
+//
+// 1. The rows, targets and weights are copied into arrays that each split partitions in place, so
+//    a node is a range and its targets are read in order.
+// 2. Large nodes: one histogram per feature, the larger child's by subtraction; features in parallel.
+// 3. Nodes below a size that depends on the data alone are grown whole, as tasks in parallel; a task
+//    gathers the codes of its rows into a block that fits the cache and grows there.
+// 4. With a leaf limit the frontier is a heap (best-first) instead of a stack.
+//
+// Cost: rows x features x depth, about 1 ns each. The tree depends on the arguments alone, never on
+// the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/parallel.hpp"
+#include "data/dataset.hpp"
+#include "graph/decision_graph.hpp"
+#include "grow/split.hpp"
+
+namespace hedgerow {
+
+// `rows` may repeat and may be empty for "all rows"; `classes` or `numbers` and `weights` are indexed by
+// data-set row. Weights may be empty; rows of weight zero are left out.
+struct GrowTargets {
+    std::span<const std::int32_t> classes;
+    std::span<const double> numbers;
+    std::span<const double> weights;
+};
+
+DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
+                   const GrowParams& params, Team& team);
+
+}  // namespace hedgerow

@@ -1,0 +1,142 @@
+#include "grow/prune.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace hedgerow {
+namespace {
+
+// The tree while it is pruned: which nodes are leaves now, and what stands below each node.
+class Pruner {
+public:
+    explicit Pruner(const DecisionGraph& tree)
+        : tree_(tree),
+          parent_(tree.n_nodes(), -1),
+          own_(tree.n_nodes()),
+          below_(tree.n_nodes()),
+          n_leaves_(tree.n_nodes(), 1),
+          version_(tree.n_nodes(), 0),
+          gone_(tree.n_nodes(), false) {
+        const auto n = static_cast<std::int32_t>(tree.n_nodes());
+        for (std::int32_t i = n - 1; i >= 0; --i) {  // preorder: children come later
+            own_[i] = below_[i] = tree.weight[i] * tree.impurity[i] / tree.weight[0];
+            if (tree.is_leaf(i)) continue;
+            for (const std::int32_t child : {tree.left[i], tree.right[i]}) parent_[child] = i;
+            below_[i] = below_[tree.left[i]] + below_[tree.right[i]];
+            n_leaves_[i] = n_leaves_[tree.left[i]] + n_leaves_[tree.right[i]];
+            queue_.push({price(i), i, 0});
+        }
+    }
+
+    double impurity() const { return below_[0]; }
+
+    // The price of the cheapest collapse, or false when only the root is left.
+    bool cheapest(double& alpha) {
+        while (!queue_.empty()) {
+            const auto& top = queue_.top();
+            if (!gone_[top.node] && top.version == version_[top.node]) {
+                alpha = top.price;
+                return true;
+            }
+            queue_.pop();
+        }
+        return false;
+    }
+
+    void collapse_cheapest() {
+        const std::int32_t node = queue_.top().node;
+        queue_.pop();
+        const double impurity_change = own_[node] - below_[node];
+        const std::int32_t leaf_change = 1 - n_leaves_[node];
+        remove_below(node);
+        gone_[node] = true;  // as a split
+        for (std::int32_t i = node; i >= 0; i = parent_[i]) {
+            below_[i] += impurity_change;
+            n_leaves_[i] += leaf_change;
+            if (i != node) queue_.push({price(i), i, ++version_[i]});
+        }
+    }
+
+    DecisionGraph remaining() const {
+        DecisionGraph out;
+        out.n_features = tree_.n_features;
+        out.n_outputs = tree_.n_outputs;
+        copy(0, out);
+        return out;
+    }
+
+private:
+    struct Entry {
+        double price;
+        std::int32_t node;
+        std::uint32_t version;
+        bool operator<(const Entry& other) const {  // cheapest first, then the lowest index
+            return price != other.price ? price > other.price : node > other.node;
+        }
+    };
+
+    double price(std::int32_t node) const {
+        return std::max(0.0, (own_[node] - below_[node]) / (n_leaves_[node] - 1));
+    }
+
+    void remove_below(std::int32_t node) {
+        std::vector<std::int32_t> stack{node};
+        while (!stack.empty()) {
+            const std::int32_t i = stack.back();
+            stack.pop_back();
+            if (tree_.is_leaf(i) || gone_[i]) continue;
+            gone_[i] = true;
+            stack.push_back(tree_.left[i]);
+            stack.push_back(tree_.right[i]);
+        }
+    }
+
+    void copy(std::int32_t root, DecisionGraph& out) const {
+        struct Place {
+            std::int32_t node, parent;
+            bool is_left;
+        };
+        std::vector<Place> stack{{root, -1, false}};
+        while (!stack.empty()) {
+            const auto [node, parent, is_left] = stack.back();
+            stack.pop_back();
+            const std::int32_t to = out.copy_node(tree_, node);
+            if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+            if (gone_[node] || tree_.is_leaf(node)) {
+                out.make_leaf(to);
+                continue;
+            }
+            stack.push_back({tree_.right[node], to, false});
+            stack.push_back({tree_.left[node], to, true});
+        }
+    }
+
+    const DecisionGraph& tree_;
+    std::vector<std::int32_t> parent_;
+    std::vector<double> own_, below_;
+    std::vector<std::int32_t> n_leaves_;
+    std::vector<std::uint32_t> version_;
+    std::vector<bool> gone_;
+    std::priority_queue<Entry> queue_;
+};
+
+}  // namespace
+
+PruningPath pruning_path(const DecisionGraph& tree) {
+    Pruner pruner(tree);
+    PruningPath path{{0.0}, {pruner.impurity()}};
+    for (double alpha; pruner.cheapest(alpha);) {
+        pruner.collapse_cheapest();
+        path.alphas.push_back(std::max(alpha, path.alphas.back()));
+        path.impurities.push_back(pruner.impurity());
+    }
+    return path;
+}
+
+DecisionGraph prune(const DecisionGraph& tree, double alpha) {
+    Pruner pruner(tree);
+    for (double price; pruner.cheapest(price) && price <= alpha;) pruner.collapse_cheapest();
+    return pruner.remaining();
+}
+
+}  // namespace hedgerow

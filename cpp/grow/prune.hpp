@@ -1,0 +1,23 @@
+// Minimal cost-complexity pruning (Breiman et al. 1984, chapter 3) of a grown tree.
+//
+// The node whose collapse costs the least impurity per leaf saved goes first; what a collapse changes
+// is its ancestors only. Cost: splits x depth x log(splits).
+#pragma once
+
+#include <vector>
+
+#include "graph/decision_graph.hpp"
+
+namespace hedgerow {
+
+struct PruningPath {
+    std::vector<double> alphas;      // 0 for the whole tree, then the price of each collapse
+    std::vector<double> impurities;  // total impurity of the leaves after it
+};
+
+PruningPath pruning_path(const DecisionGraph& tree);
+
+// The smallest subtree that minimises impurity + alpha * leaves.
+DecisionGraph prune(const DecisionGraph& tree, double alpha);
+
+}  // namespace hedgerow

@@ -1,0 +1,74 @@
+// From the caller's rows, targets and weights to the grower's own arrays.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "grow/grower.hpp"
+#include "grow/tree_grower.hpp"
+
+namespace hedgerow {
+
+// The rows that count, with their weights.
+struct Sample {
+    std::vector<Row> rows;
+    std::vector<double> weights;  // empty: all one
+    bool integral = true;         // class counts fit into 32-bit integers
+
+    Sample(const Dataset& data, std::span<const Row> wanted, std::span<const double> all_weights);
+};
+
+// One function per criterion, each in a file of its own so that they compile in parallel.
+DecisionGraph grow_gini(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+DecisionGraph grow_entropy(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+DecisionGraph grow_squared_error(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+DecisionGraph grow_poisson(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+
+template <class T, class From>
+std::vector<T> take(std::span<const From> values, const std::vector<Row>& rows) {
+    std::vector<T> out(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<T>(values[rows[i]]);
+    return out;
+}
+
+template <template <class> class Sides>
+DecisionGraph grow_classifier(const Dataset& data, Sample sample, const GrowTargets& targets,
+                              const GrowParams& params, Team& team) {
+    const auto run = [&]<class Number, bool weighted>(ClassStats<Number, weighted> stats) {
+        stats.n_classes = params.n_classes;
+        auto classes = take<std::int32_t>(targets.classes, sample.rows);
+        std::vector<Number> weights(sample.weights.begin(), sample.weights.end());
+        return TreeGrower<Sides<ClassStats<Number, weighted>>>(
+                   data, params, stats, std::move(sample.rows), std::move(classes),
+                   std::move(weights), team)
+            .grow();
+    };
+    if (sample.weights.empty()) return run(ClassStats<std::int32_t, false>{});
+    if (sample.integral) return run(ClassStats<std::int32_t, true>{});
+    return run(ClassStats<double, true>{});
+}
+
+// `centred`: take the mean off the targets, so that sums of squares lose no digits to it.
+template <template <class> class Sides, bool centred>
+DecisionGraph grow_regressor(const Dataset& data, Sample sample, const GrowTargets& targets,
+                             const GrowParams& params, Team& team) {
+    auto numbers = take<double>(targets.numbers, sample.rows);
+    double offset = 0;
+    if constexpr (centred) {
+        offset = std::accumulate(numbers.begin(), numbers.end(), 0.0) /
+                 static_cast<double>(numbers.size());
+        for (double& y : numbers) y -= offset;
+    }
+    const auto run = [&]<bool weighted>(SumStats<weighted> stats) {
+        stats.offset = offset;
+        return TreeGrower<Sides<SumStats<weighted>>>(data, params, stats, std::move(sample.rows),
+                                                     std::move(numbers), std::move(sample.weights),
+                                                     team)
+            .grow();
+    };
+    return sample.weights.empty() ? run(SumStats<false>{}) : run(SumStats<true>{});
+}
+
+}  // namespace hedgerow

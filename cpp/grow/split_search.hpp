@@ -1,0 +1,191 @@
+// Finding the best split of one feature in one node.
+//
+// scan_bins    over a histogram of the node (large nodes), cost: bins
+// scan_sorted  over the node's rows sorted by code (small nodes), cost: rows
+// scan_random  one threshold drawn uniformly between the node's smallest and largest value
+//
+// Each returns false when the feature is constant in the node, and otherwise updates `best`.
+// Missing values are tried on both sides; where a node has none they later follow the heavier child.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/random.hpp"
+#include "grow/category_split.hpp"
+#include "grow/criterion.hpp"
+#include "grow/split.hpp"
+
+namespace hedgerow {
+
+template <class Stats>
+struct NodeRows {
+    const Row* rows;
+    const typename Stats::Target* targets;
+    const typename Stats::Weight* weights;  // null when unweighted
+    std::uint32_t n;
+    const typename Stats::Number* total;
+
+    auto weight(std::uint32_t i) const {
+        if constexpr (Stats::weighted) return weights[i];
+        return typename Stats::Weight{1};
+    }
+};
+
+namespace detail {
+
+// Takes the present state of the sides if it is the best so far; a border right after code `a`.
+template <class Sides>
+bool take_border(const Sides& sides, const SplitRules& rules, std::int32_t feature, std::uint32_t a,
+                 bool missing_left, Split& best) {
+    if (!rules.allow(sides)) return false;
+    const double score = sides.score();
+    if (!rules.better(score, feature, best)) return false;
+    best.feature = feature;
+    best.score = score;
+    best.categorical = false;
+    best.missing_left = missing_left;
+    best.a = a;
+    return true;
+}
+
+}  // namespace detail
+
+template <class Sides>
+bool scan_bins(Sides& sides, const typename Sides::Number* bins, const CodeView& view,
+               std::int32_t feature, const typename Sides::Number* total, const SplitRules& rules,
+               Split& best) {
+    const auto& stats = sides.stats();
+    const std::uint32_t width = stats.width();
+    const auto* missing = bins + std::size_t(view.n_bins) * width;
+    const std::uint32_t n_missing = view.column->has_missing ? stats.count(missing) : 0;
+    bool varies = false;
+    for (int pass = 0; pass <= int(n_missing > 0); ++pass) {
+        const bool missing_left = pass == 1;
+        sides.start(total);
+        if (missing_left) sides.move(missing);
+        bool open = false;  // the best border so far waits for the next present code
+        std::uint32_t n_left = sides.n_left();
+        for (std::uint32_t code = 0; code < view.n_bins && sides.n_right() > 0; ++code) {
+            sides.move(bins + std::size_t(code) * width);
+            if (sides.n_left() == n_left) continue;
+            n_left = sides.n_left();
+            if (open) best.b = code;
+            open = sides.n_right() > 0 &&
+                   detail::take_border(sides, rules, feature, code, missing_left, best);
+            varies |= sides.n_right() > 0;
+        }
+        if (open) best.b = view.n_bins;  // all numbers left, missing right
+        if (!varies) return false;
+    }
+    return true;
+}
+
+// Sorts small arrays of keys; nodes of a grown tree are mostly this small.
+inline void sort_keys(std::uint32_t* keys, std::uint32_t n) {
+    if (n > 20) {
+        std::sort(keys, keys + n);
+        return;
+    }
+    for (std::uint32_t i = 1; i < n; ++i) {
+        const std::uint32_t key = keys[i];
+        std::uint32_t j = i;
+        for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
+        keys[j] = key;
+    }
+}
+
+// Codes and positions of the node's rows in one number, so that sorting is by code, then by row.
+inline constexpr std::uint32_t most_sorted_rows = 1 << 16;
+
+template <class Stats>
+bool fill_keys(const CodeView& view, const NodeRows<Stats>& node, std::uint32_t* keys) {
+    std::uint32_t low = ~0u, high = 0;
+    for (std::uint32_t i = 0; i < node.n; ++i) {
+        const std::uint32_t code = view.at(node.rows[i]);
+        low = std::min(low, code);
+        high = std::max(high, code);
+        keys[i] = code << 16 | i;
+    }
+    return low != high;
+}
+
+template <class Sides, class Stats>
+bool scan_sorted(Sides& sides, const CodeView& view, std::int32_t feature,
+                 const NodeRows<Stats>& node, std::vector<std::uint32_t>& buffer,
+                 const SplitRules& rules, Split& best) {
+    buffer.resize(node.n);
+    std::uint32_t* keys = buffer.data();
+    if (!fill_keys(view, node, keys)) return false;
+    sort_keys(keys, node.n);
+    std::uint32_t n_present = node.n;
+    while (n_present > 0 && keys[n_present - 1] >> 16 == view.n_bins) --n_present;
+    const bool has_missing = n_present < node.n;
+
+    const auto move = [&](std::uint32_t i) {
+        const std::uint32_t at = keys[i] & 0xffff;
+        sides.move_row(node.targets[at], node.weight(at));
+    };
+    for (int pass = 0; pass <= int(has_missing); ++pass) {
+        const bool missing_left = pass == 1;
+        sides.start(node.total);
+        if (missing_left) {
+            for (std::uint32_t i = n_present; i < node.n; ++i) move(i);
+        }
+        for (std::uint32_t i = 0; i < n_present; ++i) {
+            move(i);
+            const std::uint32_t a = keys[i] >> 16;
+            const std::uint32_t b = i + 1 < n_present ? keys[i + 1] >> 16 : view.n_bins;
+            if (a != b && sides.n_right() > 0 &&
+                detail::take_border(sides, rules, feature, a, missing_left, best)) {
+                best.b = b;
+            }
+        }
+    }
+    return true;
+}
+
+template <class Sides, class Stats>
+bool scan_random(Sides& sides, const CodeView& view, std::int32_t feature,
+                 const NodeRows<Stats>& node, const SplitRules& rules, Random& random,
+                 Split& best) {
+    std::uint32_t low = ~0u, high = 0, n_missing = 0;
+    for (std::uint32_t i = 0; i < node.n; ++i) {
+        const std::uint32_t code = view.at(node.rows[i]);
+        if (code == view.n_bins) {
+            ++n_missing;
+        } else {
+            low = std::min(low, code);
+            high = std::max(high, code);
+        }
+    }
+    if (n_missing == node.n || (low == high && n_missing == 0)) return false;
+    const Column& column = *view.column;
+    const bool missing_left = n_missing > 0 && low != high && (random.next() & 1);
+    std::uint32_t last_left = high;
+    double threshold = std::numeric_limits<double>::infinity();
+    if (low != high) {
+        const double from = column.smallest_of(view.data_code(low));
+        const double to = column.largest_of(view.data_code(high));
+        const double wanted = from + random.uniform() * (to - from);
+        const Cut cut = cut_near(column, view.data_code(low), view.data_code(high), wanted);
+        threshold = cut.threshold;
+        last_left = low;
+        while (last_left + 1 < high && view.data_code(last_left + 1) <= cut.last_left) ++last_left;
+    }
+    sides.start(node.total);
+    for (std::uint32_t i = 0; i < node.n; ++i) {
+        const std::uint32_t code = view.at(node.rows[i]);
+        if (code == view.n_bins ? missing_left : code <= last_left) {
+            sides.move_row(node.targets[i], node.weight(i));
+        }
+    }
+    if (detail::take_border(sides, rules, feature, last_left, missing_left, best)) {
+        best.b = low == high ? view.n_bins : last_left + 1;
+        best.threshold = threshold;
+    }
+    return true;
+}
+
+}  // namespace hedgerow

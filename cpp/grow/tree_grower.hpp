@@ -1,0 +1,744 @@
+// The growth of one tree for one criterion (see grow/grower.hpp for the steps).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <numeric>
+#include <queue>
+
+#include "base/random.hpp"
+#include "grow/gathered.hpp"
+#include "grow/grower.hpp"
+#include "grow/histogram.hpp"
+#include "grow/split_search.hpp"
+
+namespace hedgerow {
+
+template <class Sides>
+class TreeGrower {
+    using Stats = typename Sides::Stats;
+    using Number = typename Stats::Number;
+    using Target = typename Stats::Target;
+    using Weight = typename Stats::Weight;
+
+    // Nodes up to this many rows are sorted rather than counted. With few bins counting is cheap
+    // at once; 32 was the crossing on pixel columns with 10 classes.
+    static constexpr std::uint32_t few_rows = 32;
+    // Subtrees of at most this many rows, or this share of all, are grown as one task.
+    static constexpr std::uint32_t task_rows = 4096;
+    static constexpr std::uint32_t task_share = 16;
+    // Gather anew when a node has this share of the block's rows or less.
+    static constexpr std::uint32_t gather_share = 8;
+    // Histograms kept for subtraction may take this much of the data's own size.
+    static constexpr double histogram_share = 0.4;
+    static constexpr std::size_t histogram_bytes = std::size_t{8} << 20;
+
+    struct Histogram {
+        std::vector<Number> bins;
+    };
+
+    struct Node {
+        std::uint32_t begin, end;
+        std::uint32_t depth;
+        std::uint32_t n_constant;  // features known to be constant, first in the worker's list
+        std::uint64_t key;
+        std::int32_t parent;
+        bool is_left;
+        std::shared_ptr<Histogram> histogram;
+        std::uint32_t size() const { return end - begin; }
+    };
+
+    // A node's place in the graph together with its split, waiting in the best-first heap.
+    struct Candidate {
+        Node node;
+        std::int32_t index;
+        Split split;
+        double gain;
+        bool operator<(const Candidate& other) const {
+            return gain != other.gain ? gain < other.gain : index > other.index;
+        }
+    };
+
+    // What one thread needs while it grows.
+    struct Workspace {
+        explicit Workspace(const Stats& stats) : sides(stats), total(stats.width()) {}
+        Sides sides;
+        std::vector<Number> total;
+        std::vector<Number> bins;
+        std::vector<std::uint32_t> keys;
+        std::vector<std::uint32_t> features;
+        std::vector<Row> rows;
+        std::vector<Target> targets;
+        std::vector<Weight> weights;
+    };
+
+    // Where a subtree is grown: the views of the codes and the graph it is written to.
+    struct Site {
+        const std::vector<CodeView>& views;
+        DecisionGraph& graph;
+        Workspace& work;
+        int worker;
+    };
+
+public:
+    TreeGrower(const Dataset& data, const GrowParams& params, Stats stats, std::vector<Row> rows,
+               std::vector<Target> targets, std::vector<Weight> weights, Team& team)
+        : data_(data),
+          params_(params),
+          stats_(stats),
+          rows_(std::move(rows)),
+          targets_(std::move(targets)),
+          weights_(std::move(weights)),
+          team_(team),
+          n_features_(static_cast<std::uint32_t>(data.n_features())) {
+        max_features_ = params.max_features < 0
+                            ? n_features_
+                            : static_cast<std::uint32_t>(std::min<std::int64_t>(params.max_features,
+                                                                                n_features_));
+        for (std::uint32_t f = 0; f < n_features_; ++f) {
+            const Column& column = data.column(f);
+            views_.push_back({column.wide ? nullptr : column.narrow_codes(),
+                              column.wide ? column.wide_codes() : nullptr, nullptr, column.n_bins,
+                              &column});
+            n_cells_ += column.wide ? 2.0 : 1.0;
+        }
+        n_cells_ *= static_cast<double>(data.n_rows());
+    }
+
+    DecisionGraph grow() {
+        Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, 0, scramble(params_.seed), -1,
+                  false, nullptr};
+        for (int i = 0; i < team_.size(); ++i) workspaces_.emplace_back(stats_);
+        DecisionGraph graph = empty_graph();
+        Workspace& work = workspaces_[0];
+        reset_features(work);
+        const Site site{views_, graph, work, 0};
+        total_weight_ = weight_of(root, work);
+        if (params_.max_leaf_nodes > 0) {
+            grow_best_first(root, site);
+            return in_preorder(graph, {});
+        }
+        const std::uint32_t limit =
+            std::max(task_rows, static_cast<std::uint32_t>(rows_.size() / task_share));
+        if (root.size() <= limit) {
+            grow_subtree(root, site, root.size());
+            return in_preorder(graph, {});
+        }
+        return grow_in_tasks(root, site, limit);
+    }
+
+private:
+    DecisionGraph empty_graph() const {
+        DecisionGraph graph;
+        graph.n_features = n_features_;
+        graph.n_outputs = stats_.n_outputs();
+        return graph;
+    }
+
+    void reset_features(Workspace& work) const {
+        work.features.resize(n_features_);
+        std::iota(work.features.begin(), work.features.end(), 0u);
+    }
+
+    double weight_of(const Node& node, Workspace& work) {
+        sum_targets(node, work);
+        return stats_.weight(work.total.data());
+    }
+
+    void sum_targets(const Node& node, Workspace& work) const {
+        std::fill(work.total.begin(), work.total.end(), Number{0});
+        for (std::uint32_t i = node.begin; i < node.end; ++i) {
+            stats_.add(work.total.data(), targets_[i], Stats::weighted ? weights_[i] : Weight{1});
+        }
+    }
+
+    NodeRows<Stats> rows_of(const Node& node, const Workspace& work) const {
+        return {rows_.data() + node.begin, targets_.data() + node.begin,
+                Stats::weighted ? weights_.data() + node.begin : nullptr, node.size(),
+                work.total.data()};
+    }
+
+    // Writes the node into the graph; returns its index.
+    std::int32_t open(const Node& node, const Site& site) const {
+        DecisionGraph& graph = site.graph;
+        Workspace& work = site.work;
+        sum_targets(node, work);
+        const std::int32_t index = graph.add_node();
+        graph.n_samples[index] = static_cast<std::int32_t>(node.size());
+        graph.weight[index] = stats_.weight(work.total.data());
+        graph.impurity[index] = impurity_of(node, work);
+        stats_.write_value(work.total.data(), graph.value.data() + std::size_t(index) * graph.n_outputs);
+        if (node.parent >= 0) (node.is_left ? graph.left : graph.right)[node.parent] = index;
+        return index;
+    }
+
+    double impurity_of(const Node& node, const Workspace& work) const {
+        if constexpr (Stats::classes) {
+            return Sides::node_impurity(stats_, work.total.data());
+        } else {
+            const double mean = work.total[0] / work.total[1];
+            double sum = 0;
+            for (std::uint32_t i = node.begin; i < node.end; ++i) {
+                const double deviance = Sides::deviance(targets_[i], mean);
+                if constexpr (Stats::weighted) {
+                    sum += weights_[i] * deviance;
+                } else {
+                    sum += deviance;
+                }
+            }
+            return std::max(0.0, sum / work.total[1]);
+        }
+    }
+
+    bool may_split(const Node& node, const Workspace& work) const {
+        if (params_.max_depth >= 0 && node.depth >= params_.max_depth) return false;
+        if (node.size() < params_.min_samples_split) return false;
+        if (node.size() < 2 * params_.min_samples_leaf) return false;
+        if (stats_.weight(work.total.data()) < 2 * params_.min_weight_leaf) return false;
+        if constexpr (Stats::classes) {
+            return !stats_.pure(work.total.data());
+        } else {
+            const auto first = targets_.begin() + node.begin;
+            return std::any_of(first, targets_.begin() + node.end,
+                               [&](Target y) { return y != *first; });
+        }
+    }
+
+    SplitRules rules_for(const DecisionGraph& graph, std::int32_t index, double node_score) const {
+        const double scale = graph.weight[index] * graph.impurity[index] + std::abs(node_score);
+        return {static_cast<std::uint32_t>(params_.min_samples_leaf), params_.min_weight_leaf,
+                1e-12 * scale};
+    }
+
+    // The best split of the node, or none; site.work.total holds the node's stats.
+    Split find_split(Node& node, std::int32_t index, const Site& site) {
+        const double node_score = Sides::node_score(stats_, site.work.total.data());
+        const SplitRules rules = rules_for(site.graph, index, node_score);
+        Split best;
+        if (node.histogram) {
+            best = search_histogram(node, rules, site);
+        } else if (max_features_ < n_features_ ||
+                   params_.splitter == GrowParams::Splitter::random) {
+            best = search_drawn(node, rules, site);
+        } else {
+            best = search_all(node, rules, site);
+        }
+        if (best.found() && gain_of(best, node_score) + 1e-15 < params_.min_impurity_decrease) {
+            best = {};
+        }
+        return best;
+    }
+
+    // The impurity decrease of the split, as a share of the whole tree's weight.
+    double gain_of(const Split& split, double node_score) const {
+        double gain = (split.score - node_score) / total_weight_;
+        if (params_.criterion == GrowParams::Criterion::entropy) gain /= std::log(2.0);
+        return gain;
+    }
+
+    // All features that are not known to be constant; newly found constants move to the front.
+    Split search_all(Node& node, const SplitRules& rules, const Site& site) {
+        Split best;
+        auto& features = site.work.features;
+        std::uint32_t n_constant = node.n_constant;
+        for (std::uint32_t at = node.n_constant; at < n_features_;) {
+            const int n = static_cast<int>(
+                std::min<std::uint32_t>(columns_per_pass, n_features_ - at));
+            std::array<bool, columns_per_pass> varies{};
+            search_some(node, features.data() + at, n, rules, site, best, varies.data());
+            for (int c = 0; c < n; ++c, ++at) {
+                if (!varies[c]) std::swap(features[at], features[n_constant++]);
+            }
+        }
+        node.n_constant = n_constant;
+        return best;
+    }
+
+    bool counts(const CodeView& view, std::uint32_t n) const {
+        return view.column->categorical || n > few_rows * 4 ||
+               (n > few_rows ? view.n_bins <= 4 * n : view.n_bins * stats_.width() <= 4 * n);
+    }
+
+    // Up to four features at once, counted together where counting pays.
+    void search_some(const Node& node, const std::uint32_t* features, int n,
+                     const SplitRules& rules, const Site& site, Split& best, bool* varies) {
+        Workspace& work = site.work;
+        const auto rows = rows_of(node, work);
+        std::array<const CodeView*, columns_per_pass> counted{};
+        std::array<int, columns_per_pass> which{};
+        std::array<std::size_t, columns_per_pass + 1> start{};
+        int n_counted = 0;
+        for (int c = 0; c < n; ++c) {
+            const CodeView& view = site.views[features[c]];
+            if (!counts(view, node.size()) && node.size() < most_sorted_rows) {
+                varies[c] = scan_sorted(work.sides, view, static_cast<std::int32_t>(features[c]),
+                                        rows, work.keys, rules, best);
+                continue;
+            }
+            counted[n_counted] = &view;
+            which[n_counted] = c;
+            start[n_counted + 1] =
+                start[n_counted] + std::size_t(view.n_bins + 1) * stats_.width();
+            ++n_counted;
+        }
+        if (n_counted == 0) return;
+        if (work.bins.size() < start[n_counted]) work.bins.resize(start[n_counted]);
+        std::fill_n(work.bins.begin(), start[n_counted], Number{0});
+        std::array<Number*, columns_per_pass> bins{};
+        for (int c = 0; c < n_counted; ++c) bins[c] = work.bins.data() + start[c];
+        count_some(stats_, counted.data(), n_counted, rows, bins.data());
+        for (int c = 0; c < n_counted; ++c) {
+            varies[which[c]] = scan_counted(work.sides, bins[c], *counted[c], features[which[c]],
+                                            work.total.data(), rules, best);
+        }
+    }
+
+    bool scan_counted(Sides& sides, const Number* bins, const CodeView& view, std::uint32_t feature,
+                      const Number* total, const SplitRules& rules, Split& best) const {
+        const auto f = static_cast<std::int32_t>(feature);
+        return view.column->categorical
+                   ? scan_categories(sides, bins, view, f, total, rules, best)
+                   : scan_bins(sides, bins, view, f, total, rules, best);
+    }
+
+    // Features drawn without replacement until max_features were looked at and one of them varied.
+    // Known constants count as looked at, as in scikit-learn.
+    Split search_drawn(Node& node, const SplitRules& rules, const Site& site) {
+        Split best;
+        Random random(node.key);
+        auto& features = site.work.features;
+        std::uint32_t open = n_features_, drawn_constants = 0, found_constants = 0, looked_at = 0;
+        std::uint32_t n_constant = node.n_constant;
+        while (open > n_constant &&
+               (looked_at < max_features_ || looked_at <= found_constants + drawn_constants)) {
+            ++looked_at;
+            auto at = static_cast<std::uint32_t>(
+                drawn_constants + random.below(open - found_constants - drawn_constants));
+            if (at < node.n_constant) {
+                std::swap(features[drawn_constants++], features[at]);
+                continue;
+            }
+            at += found_constants;
+            bool varies = false;
+            const std::uint32_t feature = features[at];
+            if (params_.splitter == GrowParams::Splitter::random) {
+                varies = search_random(node, feature, rules, site, random, best);
+            } else {
+                search_some(node, &feature, 1, rules, site, best, &varies);
+            }
+            if (varies) {
+                std::swap(features[at], features[--open]);
+            } else {
+                std::swap(features[at], features[n_constant++]);
+                ++found_constants;
+            }
+        }
+        node.n_constant = n_constant;
+        return best;
+    }
+
+    bool search_random(const Node& node, std::uint32_t feature, const SplitRules& rules,
+                       const Site& site, Random& random, Split& best) {
+        Workspace& work = site.work;
+        const CodeView& view = site.views[feature];
+        const auto rows = rows_of(node, work);
+        const auto f = static_cast<std::int32_t>(feature);
+        if (!view.column->categorical) {
+            return scan_random(work.sides, view, f, rows, rules, random, best);
+        }
+        work.bins.assign(std::size_t(view.n_bins + 1) * stats_.width(), Number{0});
+        count_column(stats_, view, rows, work.bins.data());
+        return scan_random_categories(work.sides, work.bins.data(), view, f, work.total.data(),
+                                      rules, random, best);
+    }
+
+    // ---- large nodes: whole histograms, features in parallel ----
+
+    std::size_t histogram_size() {
+        if (bin_start_.empty()) {
+            bin_start_.push_back(0);
+            for (const auto& view : views_) {
+                bin_start_.push_back(bin_start_.back() +
+                                     std::size_t(view.n_bins + 1) * stats_.width());
+            }
+        }
+        return bin_start_.back();
+    }
+
+    std::shared_ptr<Histogram> new_histogram() {
+        const std::size_t bytes = histogram_size() * sizeof(Number);
+        const auto budget = std::max(histogram_bytes,
+                                     static_cast<std::size_t>(histogram_share * n_cells_));
+        std::erase_if(histograms_, [](const auto& h) { return h.expired(); });
+        if ((histograms_.size() + 1) * bytes > budget) return nullptr;
+        auto histogram = std::make_shared<Histogram>();
+        histogram->bins.resize(histogram_size());
+        histograms_.push_back(histogram);
+        return histogram;
+    }
+
+    // Counts the node's rows for all features that are not known constants.
+    void fill_histogram(const Node& node, const Site& site, Histogram& histogram) {
+        const auto rows = rows_of(node, site.work);
+        const auto& features = site.work.features;
+        const std::size_t n = n_features_ - node.n_constant;
+        team_.for_each((n + columns_per_pass - 1) / columns_per_pass, [&](std::size_t group, int) {
+            std::array<const CodeView*, columns_per_pass> views{};
+            std::array<Number*, columns_per_pass> bins{};
+            int filled = 0;
+            for (std::size_t i = group * columns_per_pass;
+                 i < std::min(n, (group + 1) * columns_per_pass); ++i, ++filled) {
+                const std::uint32_t f = features[node.n_constant + i];
+                views[filled] = &views_[f];
+                bins[filled] = histogram.bins.data() + bin_start_[f];
+                std::fill(bins[filled], histogram.bins.data() + bin_start_[f + 1], Number{0});
+            }
+            count_some(stats_, views.data(), filled, rows, bins.data());
+        });
+    }
+
+    Split search_histogram(Node& node, const SplitRules& rules, const Site& site) {
+        auto& features = site.work.features;
+        const std::size_t n = n_features_ - node.n_constant;
+        std::vector<Split> found(n);
+        std::vector<std::uint8_t> varies(n);
+        constexpr std::size_t chunk = 8;
+        team_.for_each((n + chunk - 1) / chunk, [&](std::size_t group, int worker) {
+            for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
+                const std::uint32_t f = features[node.n_constant + i];
+                varies[i] = scan_counted(workspaces_[worker].sides,
+                                         node.histogram->bins.data() + bin_start_[f], views_[f], f,
+                                         site.work.total.data(), rules, found[i]);
+            }
+        });
+        Split best;
+        std::uint32_t n_constant = node.n_constant;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (found[i].found() && rules.better(found[i].score, found[i].feature, best)) {
+                best = std::move(found[i]);
+            }
+            if (!varies[i]) std::swap(features[node.n_constant + i], features[n_constant++]);
+        }
+        node.n_constant = n_constant;
+        return best;
+    }
+
+    // ---- applying a split ----
+
+    // Writes the test into the graph, partitions the rows, and returns the two children.
+    std::pair<Node, Node> divide(const Node& node, std::int32_t index, const Split& split,
+                                 const Site& site) {
+        const auto f = static_cast<std::uint32_t>(split.feature);
+        const CodeView& view = site.views[f];
+        const Column& column = *view.column;
+        DecisionGraph& graph = site.graph;
+        std::vector<std::uint8_t> in_set;
+        std::uint32_t middle;
+        if (split.categorical) {
+            in_set.assign(view.n_bins + 1, 0);
+            for (const auto code : split.left_codes) in_set[code] = 1;
+            in_set[view.n_bins] = split.missing_left;
+            middle = partition(node, view, site.work, [&](auto code) { return in_set[code] != 0; });
+        } else {
+            const std::uint32_t last = split.b == view.n_bins ? view.n_bins - 1 : split.a;
+            middle = partition(node, view, site.work, [&](std::uint32_t code) {
+                return (code <= last) | ((code == view.n_bins) & split.missing_left);
+            });
+        }
+
+        // Missing values that the node did not see follow the heavier child.
+        bool missing_left = split.missing_left;
+        if (!column.has_missing || !saw_missing(node, view)) {
+            Node left = node;
+            left.end = middle;
+            const double left_weight = weight_of(left, site.work);
+            missing_left = left_weight > graph.weight[index] - left_weight;
+        }
+        graph.feature[index] = split.feature;
+        graph.missing_left[index] = missing_left;
+        if (split.categorical) {
+            graph.kind[index] = static_cast<std::uint8_t>(Kind::category);
+            graph.detail[index] =
+                graph.tests.add_set(category_set(node, view, in_set, missing_left));
+        } else {
+            graph.kind[index] = static_cast<std::uint8_t>(Kind::axis);
+            graph.threshold[index] = threshold_of(split, view);
+        }
+        Node left{node.begin, middle, node.depth + 1, node.n_constant, key_of(node.key, 1),
+                  index,      true,   nullptr};
+        Node right{middle, node.end, node.depth + 1, node.n_constant, key_of(node.key, 2),
+                   index,  false,    nullptr};
+        return {left, right};
+    }
+
+    double threshold_of(const Split& split, const CodeView& view) const {
+        if (split.b == view.n_bins) return std::numeric_limits<double>::infinity();
+        if (params_.splitter == GrowParams::Splitter::random) return split.threshold;
+        return cut_between(*view.column, view.data_code(split.a), view.data_code(split.b)).threshold;
+    }
+
+    bool saw_missing(const Node& node, const CodeView& view) const {
+        return std::any_of(rows_.begin() + node.begin, rows_.begin() + node.end,
+                           [&](Row row) { return view.at(row) == view.n_bins; });
+    }
+
+    // The set as bits over the data set's categories. Categories absent from the node go where
+    // missing values go.
+    std::vector<std::uint64_t> category_set(const Node& node, const CodeView& view,
+                                            const std::vector<std::uint8_t>& in_set,
+                                            bool missing_left) const {
+        const std::uint32_t n_categories = view.column->n_bins;
+        std::vector<std::uint8_t> left(n_categories, missing_left);
+        for (std::uint32_t i = node.begin; i < node.end; ++i) {
+            const std::uint32_t code = view.at(rows_[i]);
+            if (code != view.n_bins) left[view.data_code(code)] = in_set[code];
+        }
+        std::vector<std::uint64_t> words((n_categories + 63) / 64);
+        for (std::uint32_t c = 0; c < n_categories; ++c) {
+            words[c / 64] |= std::uint64_t{left[c]} << (c % 64);
+        }
+        return words;
+    }
+
+    // Stable: rows keep their order on both sides, so memory is read forwards further down.
+    template <class GoesLeft>
+    std::uint32_t partition(const Node& node, const CodeView& view, Workspace& work,
+                            const GoesLeft& goes_left) {
+        const std::uint32_t n = node.size();
+        if (work.rows.size() < n) {
+            work.rows.resize(n);
+            work.targets.resize(n);
+            if constexpr (Stats::weighted) work.weights.resize(n);
+        }
+        std::uint32_t at = node.begin, n_right = 0;
+        for (std::uint32_t i = node.begin; i < node.end; ++i) {
+            const Row row = rows_[i];
+            const bool left = goes_left(view.at(row));
+            // Both places are written, one of them for good: no branch to mispredict.
+            const Target y = targets_[i];
+            rows_[at] = row;
+            targets_[at] = y;
+            work.rows[n_right] = row;
+            work.targets[n_right] = y;
+            if constexpr (Stats::weighted) {
+                const Weight w = weights_[i];
+                weights_[at] = w;
+                work.weights[n_right] = w;
+            }
+            at += left;
+            n_right += !left;
+        }
+        std::copy_n(work.rows.begin(), n_right, rows_.begin() + at);
+        std::copy_n(work.targets.begin(), n_right, targets_.begin() + at);
+        if constexpr (Stats::weighted) {
+            std::copy_n(work.weights.begin(), n_right, weights_.begin() + at);
+        }
+        return at;
+    }
+
+    // ---- frontiers ----
+
+    // Depth-first with a stack; `block_rows` is the size of the block the views belong to.
+    void grow_subtree(const Node& root, const Site& site, std::uint32_t block_rows) {
+        std::vector<Node> stack{root};
+        while (!stack.empty()) {
+            Node node = std::move(stack.back());
+            stack.pop_back();
+            team_.checkpoint(site.worker);
+            if (worth_gathering(node, site, block_rows)) {
+                grow_gathered(node, site);
+                continue;
+            }
+            const std::int32_t index = open(node, site);
+            if (!may_split(node, site.work)) continue;
+            const Split split = find_split(node, index, site);
+            if (!split.found()) continue;
+            auto [left, right] = divide(node, index, split, site);
+            stack.push_back(std::move(right));
+            stack.push_back(std::move(left));
+        }
+    }
+
+    bool worth_gathering(const Node& node, const Site& site, std::uint32_t block_rows) const {
+        const bool first = &site.views == &views_;
+        if (node.size() <= 2 * few_rows) return false;
+        if (!first && node.size() * gather_share > block_rows) return false;
+        // A gather reads every feature once; it pays if the levels below read more than that.
+        const auto levels = static_cast<std::uint32_t>(std::bit_width(node.size()));
+        return params_.splitter == GrowParams::Splitter::best &&
+               std::uint64_t(max_features_) * levels > 2 * std::uint64_t(n_features_);
+    }
+
+    // Grows the node on a copy of its codes, in which its rows are numbered 0..n-1.
+    void grow_gathered(Node node, const Site& site) {
+        const std::vector<Row> outer(rows_.begin() + node.begin, rows_.begin() + node.end);
+        Gathered block(site.views, outer, site.work.features, node.n_constant);
+        std::iota(rows_.begin() + node.begin, rows_.begin() + node.end, Row{0});
+        const Site inner{block.views, site.graph, site.work, site.worker};
+        grow_subtree(node, inner, node.size());
+    }
+
+    void grow_best_first(Node root, const Site& site) {
+        std::priority_queue<Candidate> heap;
+        const auto consider = [&](Node node) {
+            team_.checkpoint(site.worker);
+            const std::int32_t index = open(node, site);
+            if (!may_split(node, site.work)) return;
+            give_histogram(node, site);
+            const double node_score = Sides::node_score(stats_, site.work.total.data());
+            Split split = find_split(node, index, site);
+            node.histogram = nullptr;
+            if (!split.found()) return;
+            const double gain = gain_of(split, node_score);
+            heap.push({std::move(node), index, std::move(split), gain});
+        };
+        consider(std::move(root));
+        std::int64_t n_leaves = 1;
+        while (!heap.empty() && n_leaves < params_.max_leaf_nodes) {
+            const Candidate next = heap.top();
+            heap.pop();
+            restore_constants(site.work);
+            auto [left, right] = divide(next.node, next.index, next.split, site);
+            left.n_constant = right.n_constant = 0;
+            consider(std::move(left));
+            restore_constants(site.work);
+            consider(std::move(right));
+            ++n_leaves;
+        }
+    }
+
+    // Best-first jumps between branches, whose constants differ: each node starts afresh.
+    void restore_constants(Workspace& work) const {
+        if (max_features_ < n_features_) reset_features(work);
+    }
+
+    void give_histogram(Node& node, const Site& site) {
+        if (node.histogram || max_features_ < n_features_ || node.size() <= task_rows ||
+            params_.splitter == GrowParams::Splitter::random) {
+            return;
+        }
+        node.histogram = new_histogram();
+        if (node.histogram) fill_histogram(node, site, *node.histogram);
+    }
+
+    // The top of the tree node by node, everything at or below `limit` rows as a task.
+    DecisionGraph grow_in_tasks(Node root, const Site& site, std::uint32_t limit) {
+        struct Task {
+            Node node;
+            std::vector<std::uint32_t> features;
+            DecisionGraph graph;
+        };
+        std::vector<Task> tasks;
+        std::vector<Node> stack{std::move(root)};
+        while (!stack.empty()) {
+            Node node = std::move(stack.back());
+            stack.pop_back();
+            team_.checkpoint(0);
+            if (node.size() <= limit) {
+                if (node.parent >= 0) {
+                    auto& side = node.is_left ? site.graph.left : site.graph.right;
+                    side[node.parent] = -2 - static_cast<std::int32_t>(tasks.size());
+                }
+                tasks.push_back({std::move(node), site.work.features, empty_graph()});
+                continue;
+            }
+            const std::int32_t index = open(node, site);
+            if (!may_split(node, site.work)) continue;
+            give_histogram(node, site);
+            const Split split = find_split(node, index, site);
+            if (!split.found()) continue;
+            auto [left, right] = divide(node, index, split, site);
+            Node& large = left.size() > right.size() ? left : right;
+            Node& small = left.size() > right.size() ? right : left;
+            if (node.histogram && large.size() > limit) share_histogram(node, small, large, limit, site);
+            node.histogram = nullptr;
+            // The smaller child next: the histograms waiting on the stack then halve in rows.
+            stack.push_back(std::move(large));
+            stack.push_back(std::move(small));
+        }
+        std::vector<std::size_t> order(tasks.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+            return tasks[a].node.size() > tasks[b].node.size();
+        });
+        team_.for_each(tasks.size(), [&](std::size_t i, int worker) {
+            Task& task = tasks[order[i]];
+            Workspace& work = workspaces_[worker];
+            work.features = std::move(task.features);
+            Node node = task.node;
+            node.parent = -1;
+            grow_subtree(node, {views_, task.graph, work, worker}, node.size());
+        });
+        std::vector<DecisionGraph> parts;
+        for (auto& task : tasks) parts.push_back(std::move(task.graph));
+        return in_preorder(site.graph, parts);
+    }
+
+    // parent - small = large, in the parent's own memory.
+    void share_histogram(const Node& node, Node& small, Node& large, std::uint32_t limit,
+                         const Site& site) {
+        auto counted = new_histogram();
+        if (!counted) return;
+        fill_histogram(small, site, *counted);
+        const auto& features = site.work.features;
+        const std::size_t n = n_features_ - node.n_constant;
+        constexpr std::size_t chunk = 16;
+        team_.for_each((n + chunk - 1) / chunk, [&](std::size_t group, int) {
+            for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
+                const std::uint32_t f = features[node.n_constant + i];
+                for (std::size_t b = bin_start_[f]; b < bin_start_[f + 1]; ++b) {
+                    node.histogram->bins[b] -= counted->bins[b];
+                }
+            }
+        });
+        large.histogram = node.histogram;
+        if (small.size() > limit) small.histogram = std::move(counted);
+    }
+
+    // Copies the nodes in preorder; a child below -1 stands for the root of a part.
+    DecisionGraph in_preorder(const DecisionGraph& top, const std::vector<DecisionGraph>& parts) const {
+        struct Place {
+            std::int32_t part, node, parent;
+            bool is_left;
+        };
+        DecisionGraph out = empty_graph();
+        std::size_t n = top.n_nodes();
+        for (const auto& part : parts) n += part.n_nodes();
+        out.reserve(n);
+        std::vector<Place> stack{{-1, 0, -1, false}};
+        while (!stack.empty()) {
+            const auto [part, node, parent, is_left] = stack.back();
+            stack.pop_back();
+            if (node < -1) {
+                stack.push_back({-2 - node, 0, parent, is_left});
+                continue;
+            }
+            const DecisionGraph& from = part < 0 ? top : parts[part];
+            const std::int32_t to = out.copy_node(from, node);
+            if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+            if (from.is_leaf(node)) continue;
+            stack.push_back({part, from.right[node], to, false});
+            stack.push_back({part, from.left[node], to, true});
+        }
+        return out;
+    }
+
+    const Dataset& data_;
+    const GrowParams params_;
+    const Stats stats_;
+    std::vector<Row> rows_;
+    std::vector<Target> targets_;
+    std::vector<Weight> weights_;
+    Team& team_;
+    std::uint32_t n_features_;
+    std::uint32_t max_features_ = 0;
+    double n_cells_ = 0;
+    double total_weight_ = 0;
+    std::vector<CodeView> views_;
+    std::vector<Workspace> workspaces_;
+    std::vector<std::size_t> bin_start_;
+    std::vector<std::weak_ptr<Histogram>> histograms_;
+};
+
+}  // namespace hedgerow

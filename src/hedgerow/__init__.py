@@ -1,0 +1,7 @@
+"""Tree-structured models that stay small, fast and readable."""
+
+from hedgerow.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+__version__ = "0.1.0"
+
+__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]

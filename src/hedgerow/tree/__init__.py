@@ -1,0 +1,5 @@
+"""Single trees."""
+
+from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
+
+__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
