@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -29,15 +30,17 @@ struct ClassStats {
     static constexpr bool weighted = weighted_;
     static constexpr bool classes = true;
 
-    std::uint32_t n_classes;
+    std::uint32_t n_classes = 0;
 
-    std::uint32_t width() const { return n_classes + weighted; }
+    // Classes are padded to whole vectors of four; a row count follows them if rows have weights.
+    std::uint32_t n_padded() const { return n_classes <= 2 ? n_classes : (n_classes + 3) / 4 * 4; }
+    std::uint32_t width() const { return n_padded() + weighted; }
     std::uint32_t n_outputs() const { return n_classes; }
 
     void add(Number* bin, Target y, Weight w) const {
         if constexpr (weighted) {
             bin[y] += w;
-            bin[n_classes] += 1;
+            bin[n_padded()] += 1;
         } else {
             ++bin[y];
         }
@@ -48,8 +51,17 @@ struct ClassStats {
         return static_cast<double>(sum);
     }
     std::uint32_t count(const Number* bin) const {
-        if constexpr (weighted) return static_cast<std::uint32_t>(bin[n_classes]);
+        if constexpr (weighted) return static_cast<std::uint32_t>(bin[n_padded()]);
         return static_cast<std::uint32_t>(weight(bin));
+    }
+    bool empty(const Number* bin) const {
+        if constexpr (weighted) {
+            return bin[n_padded()] == 0;
+        } else {
+            Number any = 0;
+            for (std::uint32_t k = 0, n = n_padded(); k < n; ++k) any |= bin[k];
+            return any == 0;
+        }
     }
     bool pure(const Number* bin) const {
         return std::count_if(bin, bin + n_classes, [](Number b) { return b > 0; }) <= 1;
@@ -87,6 +99,7 @@ struct SumStats {
     std::uint32_t count(const Number* bin) const {
         return static_cast<std::uint32_t>(bin[1 + weighted]);
     }
+    bool empty(const Number* bin) const { return bin[1 + weighted] == 0; }
     void write_value(const Number* bin, double* out) const { *out = bin[0] / bin[1] + offset; }
 };
 
@@ -99,11 +112,14 @@ public:
     using Sum = typename Stats::Sum;
 
     explicit ClassSides(Stats stats)
-        : stats_(stats), left_(stats.n_classes), right_(stats.n_classes) {}
+        : stats_(stats),
+          n_padded_(stats.n_padded()),
+          left_(stats.n_padded()),
+          right_(stats.n_padded()) {}
 
     void start(const Number* total) {
         std::fill(left_.begin(), left_.end(), Number{0});
-        std::copy(total, total + stats_.n_classes, right_.begin());
+        std::copy(total, total + n_padded_, right_.begin());
         weight_left_ = 0;
         weight_right_ = static_cast<Sum>(stats_.weight(total));
         n_left_ = 0;
@@ -134,6 +150,7 @@ public:
 
 protected:
     Stats stats_;
+    std::uint32_t n_padded_;
     std::vector<Number> left_, right_;
     Sum weight_left_ = 0, weight_right_ = 0;
     std::uint32_t n_left_ = 0, n_right_ = 0;
@@ -141,7 +158,7 @@ protected:
 private:
     Derived& self() { return static_cast<Derived&>(*this); }
     std::uint32_t count_moved(const Number* bin, Sum moved) const {
-        if constexpr (Stats::weighted) return static_cast<std::uint32_t>(bin[stats_.n_classes]);
+        if constexpr (Stats::weighted) return static_cast<std::uint32_t>(bin[n_padded_]);
         return static_cast<std::uint32_t>(moved);
     }
 };
@@ -167,25 +184,32 @@ public:
         return static_cast<double>(squares_left_) / static_cast<double>(this->weight_left_) +
                static_cast<double>(squares_right_) / static_cast<double>(this->weight_right_);
     }
+    // Whether the score may exceed the bar, without its two divisions.
+    bool may_beat(double bar) const {
+        const auto left = static_cast<double>(this->weight_left_);
+        const auto right = static_cast<double>(this->weight_right_);
+        return static_cast<double>(squares_left_) * right +
+                   static_cast<double>(squares_right_) * left >=
+               bar * left * right;
+    }
 
     void begin() {
         squares_left_ = squares_right_ = 0;
         for (const Number r : this->right_) squares_right_ += Sum(r) * r;
+        // Sums of squares up to the square of the total weight fit into 32 bits: twice as fast.
+        narrow_ = this->n_padded_ % 4 == 0 && this->weight_right_ < (1 << 15);
     }
     Sum move_classes(const Number* bin) {
-        Number* left = this->left_.data();
-        Number* right = this->right_.data();
-        Sum moved = 0, squares_left = 0, squares_right = 0;
-        for (std::uint32_t k = 0; k < this->stats_.n_classes; ++k) {
-            moved += bin[k];
-            left[k] += bin[k];
-            right[k] -= bin[k];
-            squares_left += Sum(left[k]) * left[k];
-            squares_right += Sum(right[k]) * right[k];
+        if constexpr (std::is_integral_v<Number>) {
+            return narrow_ ? move_counts<FourCounts>(bin) : move_counts<std::int64_t>(bin);
+        } else {
+            Sum moved = 0;
+            for (std::uint32_t k = 0; k < this->stats_.n_classes; ++k) {
+                moved += bin[k];
+                move_class(static_cast<std::int32_t>(k), bin[k]);
+            }
+            return moved;
         }
-        squares_left_ = squares_left;
-        squares_right_ = squares_right;
-        return moved;
     }
     void move_class(std::int32_t y, Number w) {
         Number& l = this->left_[y];
@@ -197,7 +221,57 @@ public:
     }
 
 private:
+    // The changes of the two sums of squares. `Lanes` are one integer, or four of 32 bits at a time
+    // (1.4x on ten classes; the compiler does not find this loop worth vectorising by itself).
+    template <class Lanes>
+    Sum move_counts(const Number* bin) {
+        Number* left = this->left_.data();
+        Number* right = this->right_.data();
+        Lanes moved{}, gained{}, lost{};
+        constexpr std::uint32_t n_lanes = std::is_integral_v<Lanes> ? 1 : 4;
+        for (std::uint32_t k = 0; k < this->n_padded_; k += n_lanes) {
+            const auto b = load<Lanes>(bin + k), l = load<Lanes>(left + k), r = load<Lanes>(right + k);
+            moved += b;
+            gained += b * (l + l + b);
+            lost += b * (r + r - b);
+            store(left + k, l + b);
+            store(right + k, r - b);
+        }
+        squares_left_ += total_of(gained);
+        squares_right_ -= total_of(lost);
+        return total_of(moved);
+    }
+    using FourCounts = std::uint32_t __attribute__((vector_size(16)));
+
+    template <class Lanes>
+    static Lanes load(const Number* from) {
+        if constexpr (std::is_integral_v<Lanes>) {
+            return static_cast<Lanes>(*from);
+        } else {
+            Lanes lanes;
+            std::memcpy(&lanes, from, sizeof lanes);
+            return lanes;
+        }
+    }
+    template <class Lanes>
+    static void store(Number* to, Lanes lanes) {
+        if constexpr (std::is_integral_v<Lanes>) {
+            *to = static_cast<Number>(lanes);
+        } else {
+            std::memcpy(to, &lanes, sizeof lanes);
+        }
+    }
+    template <class Lanes>
+    static Sum total_of(Lanes lanes) {
+        if constexpr (std::is_integral_v<Lanes>) {
+            return static_cast<Sum>(lanes);
+        } else {
+            return static_cast<Sum>((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));
+        }
+    }
+
     Sum squares_left_ = 0, squares_right_ = 0;
+    bool narrow_ = false;
 };
 
 inline double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }
@@ -230,6 +304,7 @@ public:
         return logs_left_ - x_log_x(static_cast<double>(this->weight_left_)) + logs_right_ -
                x_log_x(static_cast<double>(this->weight_right_));
     }
+    bool may_beat(double) const { return true; }
 
     void begin() {
         logs_left_ = logs_right_ = 0;
@@ -286,6 +361,7 @@ public:
     double score() const {
         return Derived::worth(sum_left_, weight_left_) + Derived::worth(sum_right_, weight_right_);
     }
+    bool may_beat(double) const { return true; }
     static double node_score(const Stats&, const Number* total) {
         return Derived::worth(total[0], total[1]);
     }

@@ -37,9 +37,9 @@ namespace detail {
 
 // Takes the present state of the sides if it is the best so far; a border right after code `a`.
 template <class Sides>
-bool take_border(const Sides& sides, const SplitRules& rules, std::int32_t feature, std::uint32_t a,
+inline __attribute__((always_inline)) bool take_border(const Sides& sides, const SplitRules& rules, std::int32_t feature, std::uint32_t a,
                  bool missing_left, Split& best) {
-    if (!rules.allow(sides)) return false;
+    if (!rules.allow(sides) || !sides.may_beat(best.score - 2 * rules.tolerance)) return false;
     const double score = sides.score();
     if (!rules.better(score, feature, best)) return false;
     best.feature = feature;
@@ -68,7 +68,9 @@ bool scan_bins(Sides& sides, const typename Sides::Number* bins, const CodeView&
         bool open = false;  // the best border so far waits for the next present code
         std::uint32_t n_left = sides.n_left();
         for (std::uint32_t code = 0; code < view.n_bins && sides.n_right() > 0; ++code) {
-            sides.move(bins + std::size_t(code) * width);
+            const auto* bin = bins + std::size_t(code) * width;
+            if (stats.empty(bin)) continue;
+            sides.move(bin);
             if (sides.n_left() == n_left) continue;
             n_left = sides.n_left();
             if (open) best.b = code;
@@ -82,17 +84,28 @@ bool scan_bins(Sides& sides, const typename Sides::Number* bins, const CodeView&
     return true;
 }
 
-// Sorts small arrays of keys; nodes of a grown tree are mostly this small.
-inline void sort_keys(std::uint32_t* keys, std::uint32_t n) {
-    if (n > 20) {
-        std::sort(keys, keys + n);
-        return;
-    }
-    for (std::uint32_t i = 1; i < n; ++i) {
-        const std::uint32_t key = keys[i];
-        std::uint32_t j = i;
-        for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
-        keys[j] = key;
+// Puts keys of (code, position) in order of their codes: by insertion for a handful, by counting
+// while the codes are few, by comparison otherwise.
+inline void sort_keys(std::vector<std::uint32_t>& keys, std::uint32_t n, std::uint32_t n_codes,
+                      std::vector<std::uint32_t>& scratch) {
+    if (n <= 20) {
+        for (std::uint32_t i = 1; i < n; ++i) {
+            const std::uint32_t key = keys[i];
+            std::uint32_t j = i;
+            for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
+            keys[j] = key;
+        }
+    } else if (n_codes <= 8 * n) {
+        scratch.assign(n_codes + 1 + n, 0);
+        std::uint32_t* end_of = scratch.data() + 1;
+        std::uint32_t* sorted = end_of + n_codes;
+        for (std::uint32_t i = 0; i < n; ++i) ++end_of[keys[i] >> 16];
+        for (std::uint32_t code = 1; code < n_codes; ++code) end_of[code] += end_of[code - 1];
+        std::uint32_t* start_of = scratch.data();
+        for (std::uint32_t i = 0; i < n; ++i) sorted[start_of[keys[i] >> 16]++] = keys[i];
+        std::copy_n(sorted, n, keys.begin());
+    } else {
+        std::sort(keys.begin(), keys.begin() + n);
     }
 }
 
@@ -113,12 +126,11 @@ bool fill_keys(const CodeView& view, const NodeRows<Stats>& node, std::uint32_t*
 
 template <class Sides, class Stats>
 bool scan_sorted(Sides& sides, const CodeView& view, std::int32_t feature,
-                 const NodeRows<Stats>& node, std::vector<std::uint32_t>& buffer,
-                 const SplitRules& rules, Split& best) {
-    buffer.resize(node.n);
-    std::uint32_t* keys = buffer.data();
-    if (!fill_keys(view, node, keys)) return false;
-    sort_keys(keys, node.n);
+                 const NodeRows<Stats>& node, std::vector<std::uint32_t>& keys,
+                 std::vector<std::uint32_t>& scratch, const SplitRules& rules, Split& best) {
+    keys.resize(node.n);
+    if (!fill_keys(view, node, keys.data())) return false;
+    sort_keys(keys, node.n, view.n_bins + 1, scratch);
     std::uint32_t n_present = node.n;
     while (n_present > 0 && keys[n_present - 1] >> 16 == view.n_bins) --n_present;
     const bool has_missing = n_present < node.n;

@@ -34,9 +34,7 @@ class TreeGrower {
     static constexpr double histogram_share = 0.4;
     static constexpr std::size_t histogram_bytes = std::size_t{8} << 20;
 
-    struct Histogram {
-        std::vector<Number> bins;
-    };
+    using Histogram = std::shared_ptr<Number[]>;
 
     struct Node {
         std::uint32_t begin, end;
@@ -45,7 +43,7 @@ class TreeGrower {
         std::uint64_t key;
         std::int32_t parent;
         bool is_left;
-        std::shared_ptr<Histogram> histogram;
+        Histogram histogram;
         std::uint32_t size() const { return end - begin; }
     };
 
@@ -66,7 +64,7 @@ class TreeGrower {
         Sides sides;
         std::vector<Number> total;
         std::vector<Number> bins;
-        std::vector<std::uint32_t> keys;
+        std::vector<std::uint32_t> keys, scratch;
         std::vector<std::uint32_t> features;
         std::vector<Row> rows;
         std::vector<Target> targets;
@@ -255,9 +253,11 @@ private:
         return best;
     }
 
+    // Whether counting is cheaper than sorting. In nanoseconds, measured: a row takes 1 to count and
+    // 5 to sort and move; a bin takes 1.5 and half of one for each number in it.
     bool counts(const CodeView& view, std::uint32_t n) const {
-        return view.column->categorical || n > few_rows * 4 ||
-               (n > few_rows ? view.n_bins <= 4 * n : view.n_bins * stats_.width() <= 4 * n);
+        return view.column->categorical || n >= most_sorted_rows ||
+               4 * n > view.n_bins * (1.5 + 0.5 * stats_.width());
     }
 
     // Up to four features at once, counted together where counting pays.
@@ -271,9 +271,9 @@ private:
         int n_counted = 0;
         for (int c = 0; c < n; ++c) {
             const CodeView& view = site.views[features[c]];
-            if (!counts(view, node.size()) && node.size() < most_sorted_rows) {
+            if (!counts(view, node.size())) {
                 varies[c] = scan_sorted(work.sides, view, static_cast<std::int32_t>(features[c]),
-                                        rows, work.keys, rules, best);
+                                        rows, work.keys, work.scratch, rules, best);
                 continue;
             }
             counted[n_counted] = &view;
@@ -366,20 +366,21 @@ private:
         return bin_start_.back();
     }
 
-    std::shared_ptr<Histogram> new_histogram() {
+    // A free histogram, or none where that would take too much memory.
+    Histogram new_histogram() {
+        for (const auto& histogram : histograms_) {
+            if (histogram.use_count() == 1) return histogram;
+        }
         const std::size_t bytes = histogram_size() * sizeof(Number);
         const auto budget = std::max(histogram_bytes,
                                      static_cast<std::size_t>(histogram_share * n_cells_));
-        std::erase_if(histograms_, [](const auto& h) { return h.expired(); });
         if ((histograms_.size() + 1) * bytes > budget) return nullptr;
-        auto histogram = std::make_shared<Histogram>();
-        histogram->bins.resize(histogram_size());
-        histograms_.push_back(histogram);
-        return histogram;
+        histograms_.push_back(std::make_shared_for_overwrite<Number[]>(histogram_size()));
+        return histograms_.back();
     }
 
     // Counts the node's rows for all features that are not known constants.
-    void fill_histogram(const Node& node, const Site& site, Histogram& histogram) {
+    void fill_histogram(const Node& node, const Site& site, Number* histogram) {
         const auto rows = rows_of(node, site.work);
         const auto& features = site.work.features;
         const std::size_t n = n_features_ - node.n_constant;
@@ -391,8 +392,8 @@ private:
                  i < std::min(n, (group + 1) * columns_per_pass); ++i, ++filled) {
                 const std::uint32_t f = features[node.n_constant + i];
                 views[filled] = &views_[f];
-                bins[filled] = histogram.bins.data() + bin_start_[f];
-                std::fill(bins[filled], histogram.bins.data() + bin_start_[f + 1], Number{0});
+                bins[filled] = histogram + bin_start_[f];
+                std::fill(bins[filled], histogram + bin_start_[f + 1], Number{0});
             }
             count_some(stats_, views.data(), filled, rows, bins.data());
         });
@@ -408,7 +409,7 @@ private:
             for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
                 const std::uint32_t f = features[node.n_constant + i];
                 varies[i] = scan_counted(workspaces_[worker].sides,
-                                         node.histogram->bins.data() + bin_start_[f], views_[f], f,
+                                         node.histogram.get() + bin_start_[f], views_[f], f,
                                          site.work.total.data(), rules, found[i]);
             }
         });
@@ -619,7 +620,7 @@ private:
             return;
         }
         node.histogram = new_histogram();
-        if (node.histogram) fill_histogram(node, site, *node.histogram);
+        if (node.histogram) fill_histogram(node, site, node.histogram.get());
     }
 
     // The top of the tree node by node, everything at or below `limit` rows as a task.
@@ -680,7 +681,7 @@ private:
                          const Site& site) {
         auto counted = new_histogram();
         if (!counted) return;
-        fill_histogram(small, site, *counted);
+        fill_histogram(small, site, counted.get());
         const auto& features = site.work.features;
         const std::size_t n = n_features_ - node.n_constant;
         constexpr std::size_t chunk = 16;
@@ -688,7 +689,7 @@ private:
             for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
                 const std::uint32_t f = features[node.n_constant + i];
                 for (std::size_t b = bin_start_[f]; b < bin_start_[f + 1]; ++b) {
-                    node.histogram->bins[b] -= counted->bins[b];
+                    node.histogram[b] -= counted[b];
                 }
             }
         });
@@ -738,7 +739,7 @@ private:
     std::vector<CodeView> views_;
     std::vector<Workspace> workspaces_;
     std::vector<std::size_t> bin_start_;
-    std::vector<std::weak_ptr<Histogram>> histograms_;
+    std::vector<Histogram> histograms_;
 };
 
 }  // namespace hedgerow
