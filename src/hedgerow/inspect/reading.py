@@ -1,0 +1,277 @@
+"""Read a fitted model: check it, name its parts, and walk its graph.
+
+`read` is the only place in `hedgerow.inspect` that looks at an estimator; what it returns, a
+`Reading`, answers every question the other modules ask.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow.inspect.wording import (
+    Condition,
+    Halfspace,
+    Interval,
+    Subset,
+    Words,
+    fraction,
+    number,
+    rows_text,
+)
+
+AXIS, CATEGORY, OBLIQUE = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A decision graph with names: plain lists for walking, and words for each node.
+
+    Attributes
+    ----------
+    graph : DecisionGraph
+    words : Words
+    categories : dict of int to list
+        Category values in code order.
+    classes : list or None
+        Class labels; None for a regressor.
+    class_names : list of str or None
+        What the classes are called in text.
+    left, right, kind, feature, threshold, missing_left, rows : list
+        The node arrays of the graph.
+    oblique : dict of int to tuple
+        Features, weights and centres of each oblique node.
+    shared : frozenset of int
+        Nodes with several parents.
+    """
+
+    graph: Any
+    words: Words
+    categories: dict[int, list]
+    classes: list | None
+    class_names: list[str] | None
+    left: list[int]
+    right: list[int]
+    kind: list[int]
+    feature: list[int]
+    threshold: list[float]
+    missing_left: list[int]
+    rows: list[int]
+    oblique: dict[int, tuple[tuple, tuple, tuple]]
+    shared: frozenset[int]
+
+    def is_leaf(self, node: int) -> bool:
+        """Return whether a node is a leaf."""
+        return self.kind[node] == 0
+
+    def branches(self, node: int) -> list[tuple[Condition, int]]:
+        """Return the condition and the child of both branches of a node, left first."""
+        return [
+            (self.condition(node, True), self.left[node]),
+            (self.condition(node, False), self.right[node]),
+        ]
+
+    def condition(self, node: int, goes_left: bool) -> Condition:
+        """Return what a node asks of the rows it sends left (or right)."""
+        feature, threshold = self.feature[node], self.threshold[node]
+        if self.kind[node] == OBLIQUE:
+            return Halfspace(*self.oblique[node], threshold, goes_left)
+        missing = bool(self.missing_left[node]) == goes_left
+        if feature not in self.categories:
+            if goes_left:
+                return Interval(feature, high=threshold, missing=missing)
+            return Interval(feature, low=threshold, missing=missing)
+        every = range(len(self.categories[feature]))
+        if self.kind[node] == CATEGORY:
+            inside = set(np.asarray(self.graph.categories_left(node)).tolist())
+        else:
+            inside = {code for code in every if code <= threshold}
+        codes = frozenset(code for code in every if (code in inside) == goes_left)
+        return Subset(feature, codes, missing)
+
+    def value(self, node: int) -> np.ndarray:
+        """Return the class probabilities, or the mean, of a node."""
+        return self.graph.value[node]
+
+    def prediction(self, node: int) -> Any:
+        """Return the class label, or the mean, that a node predicts."""
+        value = self.value(node)
+        return float(value[0]) if self.classes is None else self.classes[int(np.argmax(value))]
+
+    def probabilities(self, node: int) -> dict | None:
+        """Return the probability of each class label; None for a regressor."""
+        if self.classes is None:
+            return None
+        return dict(zip(self.classes, self.value(node).tolist(), strict=True))
+
+    def outcome(self, node: int) -> str:
+        """Return the prediction of a node as text."""
+        value = self.value(node)
+        if self.class_names is None:
+            return number(value[0], self.words.decimals)
+        return self.class_names[int(np.argmax(value))]
+
+    def leaf(self, node: int, *more: str) -> str:
+        """Return the prediction of a node, what it rests on, and any more facts, as text."""
+        facts = [rows_text(self.rows[node]), *more]
+        if self.classes is not None:
+            facts.insert(0, f"p = {fraction(self.value(node).max(), self.words.decimals)}")
+        return f"{self.outcome(node)} ({', '.join(facts)})"
+
+
+def read(
+    model: Any,
+    *,
+    decimals: int | None = 2,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    max_terms: int | None = None,
+) -> Reading:
+    """Check a fitted model and return its `Reading`."""
+    graph = _graph_of(model)
+    if decimals is not None and (
+        isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or decimals < 0
+    ):
+        raise ValueError(f"'decimals' must be a non-negative int or None, got {decimals!r}.")
+    names = _checked_names("feature_names", feature_names, graph.n_features, "feature")
+    if names is None:
+        names = model.schema_.feature_names
+    if names is None:
+        names = [f"x{i}" for i in range(graph.n_features)]
+    classes = np.asarray(model.classes_).tolist() if hasattr(model, "classes_") else None
+    if classes is None and class_names is not None:
+        raise ValueError(f"'class_names' must be None for a regressor, got {class_names!r}.")
+    labels = _checked_names("class_names", class_names, len(classes or ()), "class")
+    if labels is None and classes is not None:
+        labels = [str(label) for label in classes]
+
+    categories = {int(f): list(values) for f, values in model.schema_.categories.items()}
+    left, right, kind, feature, threshold, missing_left, rows = (
+        np.asarray(getattr(graph, name)).tolist()
+        for name in ("left", "right", "kind", "feature", "threshold", "missing_left", "n_samples")
+    )
+    shared = _shared_nodes(left, right, kind)
+    thresholds: dict[int, set[float]] = {}
+    for node in range(len(kind)):
+        if kind[node] == AXIS and feature[node] not in categories:
+            thresholds.setdefault(feature[node], set()).add(threshold[node])
+        if kind[node] == CATEGORY and feature[node] not in categories:
+            raise ValueError(
+                f"node {node} tests the category of {names[feature[node]]!r}, but the model's "
+                "'schema_' lists no categories for it."
+            )
+    words = Words(
+        [str(name) for name in names],
+        categories,
+        thresholds,
+        decimals,
+        mention_missing=_saw_missing(graph, shared),
+        max_terms=max_terms,
+    )
+    return Reading(
+        graph=graph,
+        words=words,
+        categories=categories,
+        classes=classes,
+        class_names=labels,
+        left=left,
+        right=right,
+        kind=kind,
+        feature=feature,
+        threshold=threshold,
+        missing_left=missing_left,
+        rows=rows,
+        oblique=_oblique_terms(graph, kind),
+        shared=shared,
+    )
+
+
+def _graph_of(model: Any) -> Any:
+    """Return the graph of a fitted model, or say what to pass instead."""
+    if hasattr(model, "graph_") and hasattr(model, "schema_"):
+        return model.graph_
+    name = type(model).__name__
+    if isinstance(model, type) or not hasattr(model, "fit"):
+        raise TypeError(f"'model' must be a fitted hedgerow estimator, got {model!r}.")
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise NotFittedError(
+            f"This {name} is not fitted yet: call 'fit' before inspecting it."
+        ) from None
+    advice = "use a hedgerow tree or decision graph"
+    for attribute, hint in _INSTEAD.items():
+        if hasattr(model, attribute):
+            advice = f"pass {hint}"
+            break
+    raise TypeError(f"{name} holds no single decision graph ('graph_'): {advice}.")
+
+
+_INSTEAD = {
+    "best_estimator_": "its best estimator, 'model.best_estimator_'",
+    "steps": "its last step, 'model[-1]'",
+    "estimators_": "one of its members, such as 'model.estimators_[0]'",
+    "estimator_": "the model inside it, 'model.estimator_'",
+}
+
+
+def _checked_names(
+    parameter: str, names: Sequence[str] | None, expected: int, what: str
+) -> list[str] | None:
+    """Return the names as a list of the expected length."""
+    if names is None:
+        return None
+    if isinstance(names, str) or len(names) != expected:
+        got = repr(names) if isinstance(names, str) else str(len(names))
+        raise ValueError(f"'{parameter}' must have one name per {what} ({expected}), got {got}.")
+    return [str(name) for name in names]
+
+
+def _shared_nodes(left: list[int], right: list[int], kind: list[int]) -> frozenset[int]:
+    """Return the nodes that several branches reach from the root."""
+    parents: Counter[int] = Counter()
+    pending = [0]
+    while pending:
+        node = pending.pop()
+        if kind[node] == 0:
+            continue
+        for child in (left[node], right[node]):
+            parents[child] += 1
+            if parents[child] == 1:
+                pending.append(child)
+    return frozenset(node for node, n in parents.items() if n > 1)
+
+
+def _saw_missing(graph: Any, shared: frozenset[int]) -> bool:
+    """Return whether missing values had a say in training.
+
+    Where a node saw none they follow its heavier child, so a node that sends them to the lighter
+    one has seen some, and so has one with an infinite threshold, which sends every number left.
+    Shared children weigh more than what one parent sends them, and tell nothing.
+    """
+    for node in np.flatnonzero(np.isin(graph.kind, (AXIS, CATEGORY))).tolist():
+        left, right = int(graph.left[node]), int(graph.right[node])
+        default = graph.weight[left] > graph.weight[right]
+        chosen = bool(graph.missing_left[node]) != default and shared.isdisjoint((left, right))
+        if chosen or np.isinf(graph.threshold[node]):
+            return True
+    return False
+
+
+def _oblique_terms(graph: Any, kind: list[int]) -> dict[int, tuple[tuple, tuple, tuple]]:
+    """Return the features, weights and centres of each oblique node."""
+    if OBLIQUE not in kind:
+        return {}
+    arrays = graph.arrays()
+    columns = [arrays[f"oblique_{name}"].tolist() for name in ("feature", "weight", "centre")]
+    start, detail = arrays["oblique_start"].tolist(), arrays["detail"].tolist()
+    terms = {}
+    for node in np.flatnonzero(graph.kind == OBLIQUE).tolist():
+        part = slice(start[detail[node]], start[detail[node] + 1])
+        features, weights, centres = (tuple(column[part]) for column in columns)
+        terms[node] = (features, weights, centres)
+    return terms
