@@ -1,0 +1,33 @@
+"""Settings and fixtures of the whole test suite.
+
+``HEDGEROW_EXAMPLES`` sets the number of random cases of every property test and draws them anew
+in every run; without it the cases are few and always the same. ``HEDGEROW_DATA`` names a folder
+with optional data sets.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+EXAMPLES = os.environ.get("HEDGEROW_EXAMPLES")
+
+settings.register_profile(
+    "hedgerow",
+    max_examples=int(EXAMPLES or 100),
+    derandomize=EXAMPLES is None,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("hedgerow")
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Folder with the optional data sets; the test is skipped when there is none."""
+    folder = Path(os.environ.get("HEDGEROW_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("no data folder; set HEDGEROW_DATA")
+    return folder

@@ -1,0 +1,29 @@
+"""scikit-learn's own checks over every public estimator, with no expected failure."""
+
+import inspect
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import hedgerow
+
+SMALL = {"n_estimators": 3, "random_state": 0}
+
+
+def estimators():
+    """Every public estimator with its defaults, the large ones made small."""
+    for name in hedgerow.__all__:
+        kind = getattr(hedgerow, name)
+        if (
+            inspect.isclass(kind)
+            and issubclass(kind, BaseEstimator)
+            and not inspect.isabstract(kind)
+        ):
+            estimator = kind()
+            known = estimator.get_params()
+            yield estimator.set_params(**{k: v for k, v in SMALL.items() if k in known})
+
+
+@parametrize_with_checks(list(estimators()))
+def test_estimator_keeps_the_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
