@@ -1,10 +1,43 @@
-#include <memory>
-
 #include "arrays.hpp"
 #include "graph/decision_graph.hpp"
 #include "graph/packed.hpp"
 
 using namespace hedgerow;
+
+nb::dict hedgerow::arrays_of(const TestPool& tests) {
+    nb::dict out;
+    std::vector<std::int32_t> features;
+    std::vector<double> weights, centres;
+    for (const auto& term : tests.terms) {
+        features.push_back(term.feature);
+        weights.push_back(term.weight);
+        centres.push_back(term.centre);
+    }
+    out["category_words"] = array_of(std::vector(tests.words));
+    out["category_start"] = array_of(std::vector(tests.word_start));
+    out["oblique_feature"] = array_of(std::move(features));
+    out["oblique_weight"] = array_of(std::move(weights));
+    out["oblique_centre"] = array_of(std::move(centres));
+    out["oblique_start"] = array_of(std::vector(tests.term_start));
+    return out;
+}
+
+TestPool hedgerow::test_pool_from(const nb::dict& from) {
+    TestPool tests;
+    tests.words = take<std::uint64_t>(from, "category_words");
+    tests.word_start = take<std::uint32_t>(from, "category_start");
+    tests.term_start = take<std::uint32_t>(from, "oblique_start");
+    const auto features = take<std::int32_t>(from, "oblique_feature");
+    const auto weights = take<double>(from, "oblique_weight");
+    const auto centres = take<double>(from, "oblique_centre");
+    if (features.size() != weights.size() || features.size() != centres.size()) {
+        throw nb::value_error("the oblique terms differ in length");
+    }
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        tests.terms.push_back({features[i], weights[i], centres[i]});
+    }
+    return tests;
+}
 
 namespace {
 
@@ -41,30 +74,8 @@ nb::dict arrays(const DecisionGraph& graph) {
     put("weight", graph.weight);
     put("impurity", graph.impurity);
     put("value", graph.value);
-    put("category_words", graph.tests.words);
-    put("category_start", graph.tests.word_start);
-    std::vector<std::int32_t> features;
-    std::vector<double> weights, centres;
-    for (const auto& term : graph.tests.terms) {
-        features.push_back(term.feature);
-        weights.push_back(term.weight);
-        centres.push_back(term.centre);
-    }
-    put("oblique_feature", std::move(features));
-    put("oblique_weight", std::move(weights));
-    put("oblique_centre", std::move(centres));
-    put("oblique_start", graph.tests.term_start);
+    for (auto [name, array] : arrays_of(graph.tests)) out[name] = array;
     return out;
-}
-
-template <class T>
-std::vector<T> take(const nb::dict& from, const char* name) {
-    if (!from.contains(name)) throw nb::value_error((std::string("no '") + name + "' in the graph").c_str());
-    nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
-    if (!nb::try_cast(from[name], array)) {
-        throw nb::value_error((std::string("'") + name + "' has another type or shape").c_str());
-    }
-    return {array.data(), array.data() + array.size()};
 }
 
 DecisionGraph from_arrays(const nb::dict& from) {
@@ -85,18 +96,7 @@ DecisionGraph from_arrays(const nb::dict& from) {
     graph.weight = take<double>(from, "weight");
     graph.impurity = take<double>(from, "impurity");
     graph.value = take<double>(from, "value");
-    graph.tests.words = take<std::uint64_t>(from, "category_words");
-    graph.tests.word_start = take<std::uint32_t>(from, "category_start");
-    graph.tests.term_start = take<std::uint32_t>(from, "oblique_start");
-    const auto features = take<std::int32_t>(from, "oblique_feature");
-    const auto weights = take<double>(from, "oblique_weight");
-    const auto centres = take<double>(from, "oblique_centre");
-    if (features.size() != weights.size() || features.size() != centres.size()) {
-        throw nb::value_error("the oblique terms differ in length");
-    }
-    for (std::size_t i = 0; i < features.size(); ++i) {
-        graph.tests.terms.push_back({features[i], weights[i], centres[i]});
-    }
+    graph.tests = test_pool_from(from);
     graph.validate();
     return graph;
 }
@@ -154,36 +154,6 @@ nb::object predict(const PackedGraphs& graphs, const RowMatrix<T>& x, int n_jobs
     in_core(n_jobs, [&](Team& team) { graphs.predict(x.data(), n, out.data(), team); });
     return array_of(std::move(out), {n, k});
 }
-
-// The fast lane: one row, already numbers, no validation beyond its length.
-class RowPredictor {
-public:
-    RowPredictor(std::shared_ptr<PackedGraphs> graphs, nb::object labels)
-        : graphs_(std::move(graphs)), labels_(std::move(labels)), out_(graphs_->n_outputs()) {}
-
-    template <class T>
-    nb::object predict(const Vector<T>& row) {
-        run(row);
-        if (labels_.is_none()) return nb::float_(out_[0]);
-        const auto best = std::max_element(out_.begin(), out_.end()) - out_.begin();
-        return labels_[static_cast<std::size_t>(best)];
-    }
-    template <class T>
-    nb::object values(const Vector<T>& row) {
-        run(row);
-        return array_of(std::vector<double>(out_));
-    }
-
-private:
-    template <class T>
-    void run(const Vector<T>& row) {
-        check_features(graphs_->n_features(), row.size());
-        graphs_->predict_row(row.data(), out_.data());
-    }
-    std::shared_ptr<PackedGraphs> graphs_;
-    nb::object labels_;
-    std::vector<double> out_;
-};
 
 }  // namespace
 
@@ -258,18 +228,4 @@ void bind_graph(nb::module_& m) {
         .def_prop_ro("nbytes", &PackedGraphs::nbytes)
         .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1);
-
-    nb::class_<RowPredictor>(m, "RowPredictor", "Predicts one row of numbers, fast.")
-        .def(
-            "__init__",
-            [](RowPredictor* self, const G& graph, nb::object labels) {
-                auto packed = std::make_shared<PackedGraphs>(graph.n_features, graph.n_outputs);
-                packed->add(graph);
-                new (self) RowPredictor(std::move(packed), std::move(labels));
-            },
-            "graph"_a, "labels"_a.none())
-        .def("__call__", &RowPredictor::predict<double>, "row"_a)
-        .def("__call__", &RowPredictor::predict<float>, "row"_a)
-        .def("values", &RowPredictor::values<double>, "row"_a)
-        .def("values", &RowPredictor::values<float>, "row"_a);
 }

@@ -6,6 +6,28 @@
 
 namespace hedgerow {
 
+namespace {
+
+void require(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
+}  // namespace
+
+void TestPool::validate(std::uint32_t n_features) const {
+    const auto starts_fit = [](const std::vector<std::uint32_t>& starts, std::size_t size) {
+        return !starts.empty() && starts.front() == 0 && starts.back() == size &&
+               std::is_sorted(starts.begin(), starts.end());
+    };
+    require(starts_fit(word_start, words.size()), "the graph's category sets are broken");
+    require(starts_fit(term_start, terms.size()), "the graph's oblique tests are broken");
+    for (const auto& term : terms) {
+        require(term.feature >= 0 && static_cast<std::uint32_t>(term.feature) < n_features &&
+                    std::isfinite(term.weight) && std::isfinite(term.centre),
+                "an oblique test has a feature out of range or a number that is not finite");
+    }
+}
+
 std::int32_t TestPool::add_set(std::span<const std::uint64_t> set) {
     words.insert(words.end(), set.begin(), set.end());
     word_start.push_back(static_cast<std::uint32_t>(words.size()));
@@ -104,9 +126,6 @@ void DecisionGraph::make_leaf(std::int32_t node) {
 }
 
 void DecisionGraph::validate() const {
-    const auto require = [](bool holds, const char* message) {
-        if (!holds) throw std::invalid_argument(message);
-    };
     const std::size_t n = n_nodes();
     require(n > 0, "the graph has no node");
     require(n_outputs > 0, "the graph has no output");
@@ -115,20 +134,10 @@ void DecisionGraph::validate() const {
                 n_samples.size() == n && weight.size() == n && impurity.size() == n &&
                 value.size() == n * n_outputs,
             "the graph's columns differ in length");
-    const auto starts_fit = [](const std::vector<std::uint32_t>& starts, std::size_t size) {
-        return !starts.empty() && starts.front() == 0 && starts.back() == size &&
-               std::is_sorted(starts.begin(), starts.end());
-    };
-    require(starts_fit(tests.word_start, tests.words.size()), "the graph's category sets are broken");
-    require(starts_fit(tests.term_start, tests.terms.size()), "the graph's oblique tests are broken");
+    tests.validate(n_features);
     const auto feature_fits = [&](std::int32_t f) {
         return f >= 0 && static_cast<std::uint32_t>(f) < n_features;
     };
-    for (const auto& term : tests.terms) {
-        require(feature_fits(term.feature) && std::isfinite(term.weight) &&
-                    std::isfinite(term.centre),
-                "an oblique test has a feature out of range or a number that is not finite");
-    }
     const auto n_sets = static_cast<std::int64_t>(tests.word_start.size()) - 1;
     const auto n_oblique = static_cast<std::int64_t>(tests.term_start.size()) - 1;
     const auto size = static_cast<std::int64_t>(n);

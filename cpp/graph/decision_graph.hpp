@@ -34,6 +34,7 @@ struct TestPool {
     std::vector<ObliqueTerm> terms;
     std::vector<std::uint32_t> term_start{0};
 
+    void validate(std::uint32_t n_features) const;
     std::int32_t add_set(std::span<const std::uint64_t> set);
     std::int32_t add_terms(std::span<const ObliqueTerm> oblique);
     std::span<const std::uint64_t> set(std::int32_t index) const {
