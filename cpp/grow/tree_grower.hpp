@@ -315,8 +315,8 @@ private:
             ++looked_at;
             auto at = static_cast<std::uint32_t>(
                 drawn_constants + random.below(open - found_constants - drawn_constants));
-            if (at < node.n_constant) {
-                std::swap(features[drawn_constants++], features[at]);
+            if (at < node.n_constant) {  // which one does not matter, and the front stays as it is
+                ++drawn_constants;
                 continue;
             }
             at += found_constants;
