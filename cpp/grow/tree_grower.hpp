@@ -65,7 +65,7 @@ class TreeGrower {
         explicit Workspace(const Stats& stats) : sides(stats), total(stats.width()) {}
         Sides sides;
         std::vector<Number> total;
-        std::vector<Number> bins;
+        std::vector<Number> bins, zeros;
         std::vector<std::uint32_t> keys, scratch;
         std::vector<std::uint16_t> codes;
         std::vector<std::uint32_t> features;
@@ -290,7 +290,7 @@ private:
             const CodeView& view = site.views[features[c]];
             if (!counts(view, node.size())) {
                 varies[c] = scan_sorted(work.sides, view, static_cast<std::int32_t>(features[c]),
-                                        rows, work.keys, work.scratch, rules, best);
+                                        rows, work.keys, work.scratch, work.zeros, rules, best);
                 continue;
             }
             counted[n_counted] = &view;
