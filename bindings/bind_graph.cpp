@@ -62,7 +62,9 @@ nb::dict arrays(const DecisionGraph& graph) {
     out["format"] = format_version;
     out["n_features"] = graph.n_features;
     out["n_outputs"] = graph.n_outputs;
-    const auto put = [&](const char* name, auto values) { out[name] = array_of(std::move(values)); };
+    const auto put = [&](const char* name, auto values) {
+        out[name] = array_of(std::move(values));
+    };
     put("kind", graph.kind);
     put("missing_left", graph.missing_left);
     put("feature", graph.feature);
@@ -164,7 +166,8 @@ void bind_graph(nb::module_& m) {
         .def_static("from_arrays", &from_arrays, "arrays"_a)
         .def("arrays", &arrays)
         .def("__getstate__", &arrays)
-        .def("__setstate__", [](G& self, const nb::dict& state) { new (&self) G(from_arrays(state)); })
+        .def("__setstate__",
+             [](G& self, const nb::dict& state) { new (&self) G(from_arrays(state)); })
         .def_prop_ro("n_nodes", &G::n_nodes)
         .def_prop_ro("n_leaves", &G::n_leaves)
         .def_prop_ro("n_splits", [](const G& g) { return g.n_nodes() - g.n_leaves(); })
@@ -188,7 +191,8 @@ void bind_graph(nb::module_& m) {
                 std::vector<std::int32_t> codes;
                 const auto words = graph.tests.set(graph.detail[node]);
                 for (std::size_t c = 0; c < words.size() * 64; ++c) {
-                    if (words[c / 64] >> (c % 64) & 1) codes.push_back(static_cast<std::int32_t>(c));
+                    if (words[c / 64] >> (c % 64) & 1)
+                        codes.push_back(static_cast<std::int32_t>(c));
                 }
                 return array_of(std::move(codes));
             },

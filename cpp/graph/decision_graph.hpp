@@ -117,8 +117,8 @@ struct DecisionGraph {
     std::int32_t copy_node(const DecisionGraph& from, std::int32_t node);
     void make_leaf(std::int32_t node);
 
-    // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range, acyclic,
-    // every node reachable from the root, finite numbers.
+    // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range,
+    // acyclic, every node reachable from the root, finite numbers.
     void validate() const;
 };
 

@@ -5,7 +5,8 @@
 // scan_random  one threshold drawn uniformly between the node's smallest and largest value
 //
 // Each returns false when the feature is constant in the node, and otherwise updates `best`.
-// Missing values are tried on both sides; where a node has none they later follow the heavier child.
+// Missing values are tried on both sides; where a node has none they later follow the heavier
+// child.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +38,9 @@ namespace detail {
 
 // Takes the present state of the sides if it is the best so far; a border right after code `a`.
 template <class Sides>
-inline __attribute__((always_inline)) bool take_border(const Sides& sides, const SplitRules& rules, std::int32_t feature, std::uint32_t a,
-                 bool missing_left, Split& best) {
+inline __attribute__((always_inline)) bool take_border(const Sides& sides, const SplitRules& rules,
+                                                       std::int32_t feature, std::uint32_t a,
+                                                       bool missing_left, Split& best) {
     if (!rules.allow(sides) || !sides.may_beat(best.score - 2 * rules.tolerance)) return false;
     const double score = sides.score();
     if (!rules.better(score, feature, best)) return false;
@@ -237,8 +239,8 @@ void sum_left(const Stats& stats, const NodeRows<Stats>& node, const std::uint16
 template <class Sides, class Stats>
 bool scan_random(Sides& sides, const CodeView& view, std::int32_t feature,
                  const NodeRows<Stats>& node, std::vector<std::uint16_t>& codes,
-                 std::vector<typename Stats::Number>& bins, const SplitRules& rules,
-                 Random& random, Split& best) {
+                 std::vector<typename Stats::Number>& bins, const SplitRules& rules, Random& random,
+                 Split& best) {
     if (codes.size() < node.n) codes.resize(node.n);
     const auto [low, high, n_missing] =
         view.narrow ? detail::copy_codes(view.narrow, view.n_bins, node, codes.data())
