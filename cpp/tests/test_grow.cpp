@@ -265,6 +265,34 @@ TEST(random_splits_depend_on_the_seed_alone) {
     CHECK(thresholds.size() == 5);
 }
 
+// Mostly zeros, so that nodes have many constants: a varying feature must never be taken for one.
+TEST(drawn_features_end_in_pure_leaves) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Random random(seed);
+        std::vector<Numbers> columns(12, Numbers(200));
+        Classes classes(200);
+        for (std::size_t i = 0; i < 200; ++i) {
+            for (auto& column : columns) column[i] = random.below(12) == 0;
+            for (int bit = 0; bit < 8; ++bit) columns[bit][i] = i >> bit & 1;  // all rows differ
+            classes[i] = static_cast<std::int32_t>(random.below(2));
+        }
+        const Dataset data = table_of(columns);
+        for (const std::int64_t max_features : {1, 3, 6}) {
+            for (const std::int64_t max_leaf_nodes : {-1, 1000}) {
+                GrowParams params = classes_params(2);
+                params.seed = seed;
+                params.max_features = max_features;
+                params.max_leaf_nodes = max_leaf_nodes;
+                const auto graph = grow_classes(data, classes, params);
+                CHECK(routes_as_grown(graph, columns));
+                for (std::size_t i = 0; i < graph.n_nodes(); ++i) {
+                    CHECK(graph.kind[i] || graph.impurity[i] == 0);
+                }
+            }
+        }
+    }
+}
+
 TEST(rows_are_routed_as_they_were_grown) {
     for (const std::uint32_t max_bins : {0u, 20u}) {
         const Problem problem(700, 51 + max_bins, max_bins);
