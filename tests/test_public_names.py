@@ -8,6 +8,10 @@ from sklearn.base import BaseEstimator
 import hedgerow
 
 NAMES = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
