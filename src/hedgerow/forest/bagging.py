@@ -55,7 +55,7 @@ _PARAMETERS = """\
     bootstrap : bool, default=True
         Draw rows with replacement.
     bootstrap_features : bool, default=False
-        Draw features with replacement.
+        Draw features with replacement; a member gets a feature once, however often it was drawn.
     oob_score : bool, default=False
         Judge the bag on the rows that members did not see.
     warm_start : bool, default=False
@@ -150,7 +150,7 @@ class _Bag(Ensemble):
         self._check_member(member)
         parameters.check_int("n_estimators", self.n_estimators, low=1)
         parameters.check_option("voting", self.voting, ("soft", "hard"))
-        for name in ("bootstrap", "bootstrap_features", "warm_start"):
+        for name in ("bootstrap", "bootstrap_features", "oob_score", "warm_start"):
             parameters.check_bool(name, getattr(self, name))
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")

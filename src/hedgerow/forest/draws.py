@@ -51,11 +51,11 @@ class Draws:
         return np.repeat(np.arange(self.n_rows), self.bag(member))
 
     def features(self, member: int) -> np.ndarray:
-        """The features drawn, ascending."""
+        """The features drawn, ascending, each once: frames have no two columns of one name."""
         if not self.draws_features:
             return np.arange(self.n_features)
         random, replace = self._random(member, 1), self.bootstrap_features
-        return np.sort(random.choice(self.n_features, self.n_drawn_features, replace=replace))
+        return np.unique(random.choice(self.n_features, self.n_drawn_features, replace=replace))
 
     def seed_of(self, member: int) -> int:
         """The seed of what is random in the member itself."""

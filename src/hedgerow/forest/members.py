@@ -115,13 +115,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
 
 
 def take_columns(X: Any, features: np.ndarray) -> Any:
-    if hasattr(X, "iloc"):
-        return X.iloc[:, features]
-    if is_frame(X):  # polars has no two columns of one name
-        return X.select(
-            X.to_series(f).alias(f"{X.columns[f]}:{at}") for at, f in enumerate(features)
-        )
-    return X[:, features]
+    return X.iloc[:, features] if hasattr(X, "iloc") else X[:, features]
 
 
 def tree_params(
