@@ -12,8 +12,16 @@ import pytest
 from hedgerow._engine import DecisionGraph
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
-from hedgerow import DecisionTreeClassifier, DecisionTreeRegressor
+from hedgerow import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestClassifier,
+)
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
 REFUSED = {
@@ -36,6 +44,18 @@ def classify(X=X, y=Y, sample_weight=None, **parameters):
 
 def regress(X=X, y=X[:, 0], **parameters):
     return DecisionTreeRegressor(**parameters).fit(X, y)
+
+
+def forest(X=X, y=Y, **parameters):
+    return RandomForestClassifier(**{"n_estimators": 3, **parameters}).fit(X, y)
+
+
+def bag(estimator=None, X=X, **parameters):
+    return BaggingClassifier(estimator, 3, **parameters).fit(X, Y)
+
+
+def boost(estimator=None, X=X, y=Y):
+    return AdaBoostClassifier(estimator).fit(X, y)
 
 
 def changed(array, place, value):
@@ -134,6 +154,17 @@ REFUSALS = {
     "categorical_features": lambda: classify(categorical_features=[7]),
     "categorical_features-name": lambda: classify(categorical_features=["colour"]),
     "n_jobs": lambda: classify(n_jobs=0),
+    "n_estimators": lambda: forest(n_estimators=0),
+    "max_samples": lambda: forest(max_samples=1.5),
+    "more-features-than-columns": lambda: bag(max_features=4),
+    "oob-without-bags": lambda: forest(oob_score=True, bootstrap=False),
+    "other-table-in-warm-start": lambda: forest(warm_start=True).fit(X[:, :2], Y),
+    "too-large-a-subset": lambda: forest().subset(4),
+    "no-estimator": lambda: bag(LogisticRegression),
+    "other-kind-of-estimator": lambda: bag(DecisionTreeRegressor()),
+    "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
+    "member-without-weights": lambda: boost(KNeighborsClassifier()),
+    "no-better-than-chance": lambda: boost(X=np.zeros((4, 1)), y=[0, 1, 0, 1]),
     "graph-cycle": lambda: unpickle(
         kind=numbers(1, 1, 0, dtype=np.uint8),
         feature=numbers(0, 0, -1),
@@ -280,6 +311,13 @@ def test_gigantic_minimums_works():
         assert classify(min_samples_leaf=huge).n_splits_ == 0
     assert classify(min_impurity_decrease=1e300).n_splits_ == 0
     assert classify(ccp_alpha=1e300).n_splits_ == 0
+
+
+def test_too_few_members_for_oob_works():
+    with pytest.warns(UserWarning, match="Some inputs do not have OOB scores"):
+        few = forest(n_estimators=1, oob_score=True)
+    assert np.isnan(few.oob_decision_function_).any()
+    assert 0 <= few.oob_score_ <= 1
 
 
 def test_extreme_numbers_works():

@@ -339,10 +339,8 @@ def test_unknown_class_weight_is_refused(kind, class_weight):
         kind(n_estimators=2, class_weight=class_weight).fit(TOY, SIDES)
 
 
-@over_forests
+@pytest.mark.parametrize("kind", [p for p in CLASSIFIERS + REGRESSORS if "Extra" not in p.id])
 def test_members_without_chance_are_all_equal(kind):
-    if kind.__name__.startswith("Extra"):
-        pytest.skip("thresholds are drawn")
     X, y = data_for(kind)
     X = X + 1e-6 * np.random.default_rng(0).normal(size=X.shape)  # no ties, which chance breaks
     forest = kind(n_estimators=4, bootstrap=False, max_features=None, max_depth=3, random_state=0)

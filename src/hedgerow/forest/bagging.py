@@ -120,7 +120,7 @@ class _Bag(Ensemble):
         """
         member = self._member()
         self._check_parameters(member)
-        kept = self._state() if self.warm_start and hasattr(self, "schema_") else None
+        kept = self._state(self._draws) if self.warm_start and hasattr(self, "_draws") else None
         X, y, weights = self._read_table(X, y, sample_weight)
         if weights is not None and not takes_weights(member):
             raise ValueError(
@@ -155,13 +155,13 @@ class _Bag(Ensemble):
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
 
-    def _state(self) -> tuple:
+    def _state(self, draws: Draws) -> tuple:
         """What must not change under ``warm_start``."""
-        return self._draws, type(self.estimator_), tuple(getattr(self, "classes_", ()))
+        return draws, type(self.estimator_), tuple(getattr(self, "classes_", ()))
 
     def _start(self, n_rows: int, kept: tuple | None) -> None:
         """Set the draws; drop the members of the last fit, or check that they may stay."""
-        self._draws = Draws(
+        draws = Draws(
             seed=int(check_random_state(self.random_state).randint(2**31 - 1))
             if kept is None
             else kept[0].seed,
@@ -174,9 +174,9 @@ class _Bag(Ensemble):
         )
         if kept is None:
             self._members, self.forest_ = [], None
-            if type(self.estimator_) is self._tree and self._draws.suits_forest:
+            if type(self.estimator_) is self._tree and draws.suits_forest:
                 self.forest_ = Forest(self.n_features_in_, getattr(self, "n_classes_", 1))
-        elif kept != self._state():
+        elif kept != self._state(draws):
             raise ValueError(
                 "warm_start needs the table, the kind of members and the draws of the first fit; "
                 "set warm_start=False to start anew."
@@ -186,6 +186,7 @@ class _Bag(Ensemble):
                 f"n_estimators={self.n_estimators} must be larger or equal to "
                 f"len(estimators_)={self._n_members} when warm_start==True"
             )
+        self._draws = draws
 
     def _n_drawn_features(self) -> int:
         given, n_features = self.max_features, self.n_features_in_
@@ -386,13 +387,13 @@ class BaggingClassifier(TableClassifier, _Bag):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
     >>> from hedgerow import BaggingClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> BaggingClassifier(n_estimators=20, random_state=0).fit(X, y).predict(X[:3])
     array([0, 0, 0])
-    >>> lines = BaggingClassifier(LogisticRegression(max_iter=500), max_features=2, random_state=0)
-    >>> lines.fit(X, y).score(X, y) > 0.9
+    >>> bayes = BaggingClassifier(GaussianNB(), max_features=2, random_state=0)
+    >>> bayes.fit(X, y).score(X, y) > 0.9
     True
     """
 
