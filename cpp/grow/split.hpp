@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.hpp"
 #include "data/dataset.hpp"
 
 namespace hedgerow {
@@ -62,22 +63,29 @@ struct Split {
     bool found() const { return feature >= 0; }
 };
 
-// What a split must respect, and when two scores count as equal. Equal scores go to the feature
-// with the lowest index, then to the lowest threshold: the tree never depends on the order of the
-// search.
+// What a split must respect, and when two scores count as equal. Of equally good splits of one
+// feature the lowest threshold wins; of equally good features the first in an order that is a hash
+// of the node and the feature. The tree never depends on the order of the search, and no feature is
+// favoured: with the lowest index as the rule, trees on letter (16 values a feature, many ties)
+// lost 0.7 points.
 struct SplitRules {
     std::uint32_t min_samples_leaf;
     double min_weight_leaf;
     double tolerance;
+    std::uint64_t key;  // of the node
 
     template <class Sides>
     bool allow(const Sides& sides) const {
         return sides.n_left() >= min_samples_leaf && sides.n_right() >= min_samples_leaf &&
                sides.weight_left() >= min_weight_leaf && sides.weight_right() >= min_weight_leaf;
     }
+    std::uint64_t order_of(std::int32_t feature) const {
+        return scramble(key ^ static_cast<std::uint64_t>(feature));
+    }
     bool better(double score, std::int32_t feature, const Split& best) const {
         if (score > best.score + tolerance) return true;
-        return feature < best.feature && score >= best.score - tolerance;
+        return score >= best.score - tolerance && feature != best.feature &&
+               order_of(feature) < order_of(best.feature);
     }
 };
 

@@ -90,13 +90,7 @@ class TreeGrower {
     }
 
     DecisionGraph grow() {
-        Node root{0,
-                  static_cast<std::uint32_t>(rows_.size()),
-                  0,
-                  0,
-                  scramble(params_.seed),
-                  -1,
-                  false,
+        Node root{0,      static_cast<std::uint32_t>(rows_.size()), 0, 0, root_key(), -1, false,
                   nullptr};
         for (int i = 0; i < team_.size(); ++i) workspaces_.emplace_back(stats_);
         DecisionGraph graph = empty_graph();
@@ -116,6 +110,9 @@ class TreeGrower {
     }
 
   private:
+    // A tree that draws nothing does not depend on the seed either: it is the same in every run.
+    std::uint64_t root_key() const { return scramble(search_.draws() ? params_.seed : 3); }
+
     DecisionGraph empty_graph() const {
         DecisionGraph graph;
         graph.n_features = n_features_;
@@ -202,16 +199,17 @@ class TreeGrower {
         return params_.criterion == GrowParams::Criterion::entropy ? loss * std::log(2.0) : loss;
     }
 
-    SplitRules rules_for(const DecisionGraph& graph, std::int32_t index, double node_score) const {
+    SplitRules rules_for(const DecisionGraph& graph, std::int32_t index, double node_score,
+                         std::uint64_t key) const {
         const double scale = loss_of(graph, index) + std::abs(node_score);
         return {static_cast<std::uint32_t>(params_.min_samples_leaf), params_.min_weight_leaf,
-                1e-12 * scale};
+                1e-12 * scale, key};
     }
 
     // The best split of the node, or none; site.work.total holds the node's stats.
     Split find_split(Node& node, std::int32_t index, const Site& site) {
         const double node_score = Sides::node_score(stats_, site.work.total.data());
-        const SplitRules rules = rules_for(site.graph, index, node_score);
+        const SplitRules rules = rules_for(site.graph, index, node_score, node.key);
         const auto rows = rows_of(node, site.work);
         Split best;
         if (node.histogram) {

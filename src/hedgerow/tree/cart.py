@@ -4,8 +4,8 @@ Greedy binary splits by the largest decrease of Gini impurity, entropy, squared 
 deviance, on numbers, categories and missing values as they are. Grown by the engine
 (``cpp/grow``); this module checks parameters and speaks scikit-learn.
 
-Differences from scikit-learn, all of them on purpose: ties between equally good splits go to the
-lowest feature and threshold, so the default tree is the same in every run; features with more than
+Differences from scikit-learn, all of them on purpose: ties between equally good splits are always
+settled the same way, so the default tree is the same in every run; features with more than
 ``max_bins`` distinct values are binned (``max_bins=None`` is exact); ``tree_`` is a
 :class:`DecisionGraph`.
 """
