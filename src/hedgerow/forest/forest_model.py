@@ -19,7 +19,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import DecisionGraph, Forest, ForestParams, RowPredictor
+from hedgerow._engine import DecisionGraph, Forest, ForestParams, PackedGraphs, RowPredictor
 from hedgerow._growth import (
     CLASSIFICATION_CRITERIA,
     ENGINE_PARAMETERS,
@@ -35,8 +35,9 @@ from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 _FOREST_PARAMETERS = """\
     bootstrap : bool, default={bootstrap}
         Grow each member on rows drawn with replacement, else on all rows.
-    oob_score : bool, default=False
-        Judge the forest on the rows that members did not see.
+    oob_score : bool or callable, default=False
+        Judge the forest on the rows that members did not see, by accuracy or R², or by a function
+        of true and predicted targets.
     n_jobs : int, default=None
         Threads for fitting and predicting. The result is the same for any number.
     random_state : int, RandomState instance or None, default=None
@@ -117,10 +118,12 @@ class ForestModel(TableModel):
         n_outputs = getattr(self, "n_classes_", 1)
         if keep:
             self._check_kept(old_features, n_outputs)
+            forest = self.forest_
         else:
-            self.forest_ = Forest(self.n_features_in_, n_outputs)
+            forest = Forest(self.n_features_in_, n_outputs)
             self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        missing = self.n_estimators - self.forest_.n_members
+        n_kept = forest.n_members
+        missing = self.n_estimators - n_kept
         if missing == 0:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
@@ -131,19 +134,42 @@ class ForestModel(TableModel):
         data = self.schema_.bin(X, parameters.max_bins_code(self.max_bins), n_jobs)
         classes, numbers = (y, None) if y.dtype == np.int32 else (None, y)
         params = self._forest_params(len(y), weights)
-        with progress(self.verbose, self.callback, missing, type(self).__name__) as report:
-            unseen = self.forest_.grow(
-                data, classes, numbers, weights, params, missing, self.oob_score, n_jobs, report
-            )
+        try:
+            with progress(self.verbose, self.callback, missing, type(self).__name__) as report:
+                unseen = forest.grow(
+                    data, classes, numbers, weights, params, missing, bool(self.oob_score), n_jobs,
+                    report,
+                )  # fmt: skip
+        except BaseException:
+            if keep:  # an interrupted fit leaves the forest as it was
+                self.forest_ = forest.first(n_kept)
+            raise
+        self.forest_ = forest
         if self.oob_score:
-            self._set_oob(y, *self._kept_oob(unseen))
+            self._add_kept(X, params, n_kept, *unseen)
+            self._set_oob(y, *unseen)
         return self
+
+    def _add_kept(
+        self, X: Any, params: ForestParams, n_kept: int, sums: np.ndarray, counts: np.ndarray
+    ) -> None:
+        """Add what the members of earlier fits say of the rows they did not see."""
+        encoded = self.schema_.encode(self, X) if n_kept else X
+        for member in range(n_kept):
+            unseen = params.bag(len(counts), member) == 0
+            sums[unseen] += PackedGraphs([self.forest_.graph(member)]).predict(encoded[unseen])
+            counts[unseen] += 1
 
     def _check_parameters(self) -> None:
         check_growth(self, self._criteria)
         parameters.check_int("n_estimators", self.n_estimators, low=1)
+        parameters.check_int(
+            "verbose", int(self.verbose) if self.verbose is True else self.verbose, low=0
+        )
         for name in ("bootstrap", "warm_start"):
             parameters.check_bool(name, getattr(self, name))
+        if not callable(self.oob_score):
+            parameters.check_bool("oob_score", self.oob_score)
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         if self.max_samples is not None and not self.bootstrap:
@@ -167,9 +193,9 @@ class ForestModel(TableModel):
             self,
             self._criteria[self.criterion],
             splitter=self._splitter,
-            n_rows=n_draws if self.bootstrap else n_rows,
+            n_rows=n_rows,
             n_features=self.n_features_in_,
-            total_weight=float(n_rows if weights is None else weights.sum()),
+            total_weight=float(n_rows if weights is None else weights.sum()) * n_draws / n_rows,
             n_classes=getattr(self, "n_classes_", 0),
             seed=0,
             ccp_alpha=self.ccp_alpha,
@@ -193,15 +219,6 @@ class ForestModel(TableModel):
         if isinstance(self.max_samples, float):
             return max(1, round(n_rows * self.max_samples))
         return n_draws
-
-    def _kept_oob(self, unseen: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Sums and counts over all members, those of earlier fits included."""
-        sums, counts = unseen
-        if self.warm_start and hasattr(self, "_oob") and self._oob[0].shape == sums.shape:
-            sums, counts = sums + self._oob[0], counts + self._oob[1]
-        if self.warm_start:
-            self._oob = sums, counts
-        return sums, counts
 
     def _oob_means(self, sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
         if not counts.all():
@@ -283,7 +300,7 @@ class ForestModel(TableModel):
                 f"'n_estimators' must be at most {self.forest_.n_members}, got {n_estimators}."
             )
         smaller = clone(self).set_params(n_estimators=n_estimators)
-        left_out = ("forest_", "n_estimators", "_oob", "oob_score_")
+        left_out = ("forest_", "n_estimators")
         for name, value in vars(self).items():
             is_fitted_part = name.endswith("_") or name.startswith("_")
             if is_fitted_part and not name.startswith(("oob_", *left_out)):
@@ -369,7 +386,9 @@ class ForestClassifier(TableClassifier, ForestModel):
     def _set_oob(self, y, sums, counts):
         self.oob_decision_function_ = self._oob_means(sums, counts)
         judged = counts > 0
-        self.oob_score_ = accuracy_score(y[judged], sums[judged].argmax(axis=1))
+        metric = self.oob_score if callable(self.oob_score) else accuracy_score
+        predicted = self.classes_[sums[judged].argmax(axis=1)]
+        self.oob_score_ = metric(self.classes_[y[judged]], predicted)
 
 
 class ForestRegressor(TableRegressor, ForestModel):
@@ -381,4 +400,5 @@ class ForestRegressor(TableRegressor, ForestModel):
     def _set_oob(self, y, sums, counts):
         self.oob_prediction_ = self._oob_means(sums, counts)[:, 0]
         judged = counts > 0
-        self.oob_score_ = r2_score(y[judged], self.oob_prediction_[judged])
+        metric = self.oob_score if callable(self.oob_score) else r2_score
+        self.oob_score_ = metric(y[judged], self.oob_prediction_[judged])
