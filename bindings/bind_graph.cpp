@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "arrays.hpp"
@@ -43,16 +44,10 @@ nb::dict arrays(const DecisionGraph& graph) {
     put("value", graph.value);
     put("category_words", graph.tests.words);
     put("category_start", graph.tests.word_start);
-    std::vector<std::int32_t> features;
-    std::vector<double> weights, centres;
-    for (const auto& term : graph.tests.terms) {
-        features.push_back(term.feature);
-        weights.push_back(term.weight);
-        centres.push_back(term.centre);
-    }
-    put("oblique_feature", std::move(features));
-    put("oblique_weight", std::move(weights));
-    put("oblique_centre", std::move(centres));
+    put("oblique_feature", graph.tests.term_feature);
+    put("oblique_category", graph.tests.term_category);
+    put("oblique_weight", graph.tests.term_weight);
+    put("oblique_centre", graph.tests.term_centre);
     put("oblique_start", graph.tests.term_start);
     return out;
 }
@@ -87,15 +82,28 @@ DecisionGraph from_arrays(const nb::dict& from) {
     graph.value = take<double>(from, "value");
     graph.tests.words = take<std::uint64_t>(from, "category_words");
     graph.tests.word_start = take<std::uint32_t>(from, "category_start");
-    graph.tests.term_start = take<std::uint32_t>(from, "oblique_start");
+    const auto starts = take<std::uint32_t>(from, "oblique_start");
     const auto features = take<std::int32_t>(from, "oblique_feature");
+    // Graphs written before there were categories in oblique tests have numbers only.
+    const auto categories = from.contains("oblique_category")
+                                ? take<std::int32_t>(from, "oblique_category")
+                                : std::vector<std::int32_t>(features.size(), -1);
     const auto weights = take<double>(from, "oblique_weight");
     const auto centres = take<double>(from, "oblique_centre");
-    if (features.size() != weights.size() || features.size() != centres.size()) {
+    if (features.size() != weights.size() || features.size() != centres.size() ||
+        features.size() != categories.size()) {
         throw nb::value_error("the oblique terms differ in length");
     }
-    for (std::size_t i = 0; i < features.size(); ++i) {
-        graph.tests.terms.push_back({features[i], weights[i], centres[i]});
+    if (starts.empty() || starts.front() != 0 || starts.back() != features.size() ||
+        !std::is_sorted(starts.begin(), starts.end())) {
+        throw nb::value_error("the graph's oblique tests are broken");
+    }
+    for (std::size_t test = 0; test + 1 < starts.size(); ++test) {
+        std::vector<ObliqueTerm> terms;
+        for (std::size_t i = starts[test]; i < starts[test + 1]; ++i) {
+            terms.push_back({features[i], categories[i], weights[i], centres[i]});
+        }
+        graph.tests.add_terms(terms);
     }
     graph.validate();
     return graph;
@@ -227,18 +235,21 @@ void bind_graph(nb::module_& m) {
             "oblique",
             [](const G& graph, std::int32_t node) {
                 check_node(graph, node, Kind::oblique);
-                std::vector<std::int32_t> features;
+                std::vector<std::int32_t> features, categories;
                 std::vector<double> weights;
                 double threshold = graph.threshold[node];
                 for (const auto& term : graph.tests.oblique(graph.detail[node])) {
+                    if (term.weight == 0) continue;
                     features.push_back(term.feature);
+                    categories.push_back(term.category);
                     weights.push_back(term.weight);
                     threshold += term.weight * term.centre;
                 }
                 return nb::make_tuple(array_of(std::move(features)), array_of(std::move(weights)),
-                                      threshold);
+                                      threshold, array_of(std::move(categories)));
             },
-            "node"_a)
+            "node"_a,
+            "Features, weights, threshold and categories (-1 for a number) of the terms that count.")
         .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
         .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
         .def("decision_path", &decision_path<float>, "x"_a)

@@ -87,7 +87,7 @@ void PackedGraphs::add(const DecisionGraph& graph) {
 std::size_t PackedGraphs::nbytes() const {
     return nodes_.size() * sizeof(PackedNode) + roots_.size() * sizeof(roots_[0]) +
            values_.size() * sizeof(double) + tests_.words.size() * 8 +
-           tests_.terms.size() * sizeof(ObliqueTerm);
+           tests_.term_feature.size() * sizeof(ObliqueTerm);
 }
 
 template <class T>
