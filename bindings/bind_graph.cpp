@@ -1,11 +1,55 @@
 #include <algorithm>
-#include <memory>
 
 #include "arrays.hpp"
 #include "graph/decision_graph.hpp"
 #include "graph/packed.hpp"
 
 using namespace hedgerow;
+
+nb::dict hedgerow::arrays_of(const TestPool& tests) {
+    nb::dict out;
+    const auto put = [&](const char* name, auto values) {
+        out[name] = array_of(std::move(values));
+    };
+    put("category_words", tests.words);
+    put("category_start", tests.word_start);
+    put("oblique_feature", tests.term_feature);
+    put("oblique_category", tests.term_category);
+    put("oblique_weight", tests.term_weight);
+    put("oblique_centre", tests.term_centre);
+    put("oblique_start", tests.term_start);
+    return out;
+}
+
+TestPool hedgerow::test_pool_from(const nb::dict& from) {
+    TestPool tests;
+    tests.words = take<std::uint64_t>(from, "category_words");
+    tests.word_start = take<std::uint32_t>(from, "category_start");
+    const auto starts = take<std::uint32_t>(from, "oblique_start");
+    const auto features = take<std::int32_t>(from, "oblique_feature");
+    // Graphs written before there were categories in oblique tests have numbers only.
+    const auto categories = from.contains("oblique_category")
+                                ? take<std::int32_t>(from, "oblique_category")
+                                : std::vector<std::int32_t>(features.size(), -1);
+    const auto weights = take<double>(from, "oblique_weight");
+    const auto centres = take<double>(from, "oblique_centre");
+    if (features.size() != weights.size() || features.size() != centres.size() ||
+        features.size() != categories.size()) {
+        throw nb::value_error("the oblique terms differ in length");
+    }
+    if (starts.empty() || starts.front() != 0 || starts.back() != features.size() ||
+        !std::is_sorted(starts.begin(), starts.end())) {
+        throw nb::value_error("the graph's oblique tests are broken");
+    }
+    for (std::size_t test = 0; test + 1 < starts.size(); ++test) {
+        std::vector<ObliqueTerm> terms;
+        for (std::size_t i = starts[test]; i < starts[test + 1]; ++i) {
+            terms.push_back({features[i], categories[i], weights[i], centres[i]});
+        }
+        tests.add_terms(terms);
+    }
+    return tests;
+}
 
 namespace {
 
@@ -30,7 +74,9 @@ nb::dict arrays(const DecisionGraph& graph) {
     out["format"] = format_version;
     out["n_features"] = graph.n_features;
     out["n_outputs"] = graph.n_outputs;
-    const auto put = [&](const char* name, auto values) { out[name] = array_of(std::move(values)); };
+    const auto put = [&](const char* name, auto values) {
+        out[name] = array_of(std::move(values));
+    };
     put("kind", graph.kind);
     put("missing_left", graph.missing_left);
     put("feature", graph.feature);
@@ -42,24 +88,8 @@ nb::dict arrays(const DecisionGraph& graph) {
     put("weight", graph.weight);
     put("impurity", graph.impurity);
     put("value", graph.value);
-    put("category_words", graph.tests.words);
-    put("category_start", graph.tests.word_start);
-    put("oblique_feature", graph.tests.term_feature);
-    put("oblique_category", graph.tests.term_category);
-    put("oblique_weight", graph.tests.term_weight);
-    put("oblique_centre", graph.tests.term_centre);
-    put("oblique_start", graph.tests.term_start);
+    for (auto [name, array] : arrays_of(graph.tests)) out[name] = array;
     return out;
-}
-
-template <class T>
-std::vector<T> take(const nb::dict& from, const char* name) {
-    if (!from.contains(name)) throw nb::value_error((std::string("no '") + name + "' in the graph").c_str());
-    nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
-    if (!nb::try_cast(from[name], array)) {
-        throw nb::value_error((std::string("'") + name + "' has another type or shape").c_str());
-    }
-    return {array.data(), array.data() + array.size()};
 }
 
 DecisionGraph from_arrays(const nb::dict& from) {
@@ -80,31 +110,7 @@ DecisionGraph from_arrays(const nb::dict& from) {
     graph.weight = take<double>(from, "weight");
     graph.impurity = take<double>(from, "impurity");
     graph.value = take<double>(from, "value");
-    graph.tests.words = take<std::uint64_t>(from, "category_words");
-    graph.tests.word_start = take<std::uint32_t>(from, "category_start");
-    const auto starts = take<std::uint32_t>(from, "oblique_start");
-    const auto features = take<std::int32_t>(from, "oblique_feature");
-    // Graphs written before there were categories in oblique tests have numbers only.
-    const auto categories = from.contains("oblique_category")
-                                ? take<std::int32_t>(from, "oblique_category")
-                                : std::vector<std::int32_t>(features.size(), -1);
-    const auto weights = take<double>(from, "oblique_weight");
-    const auto centres = take<double>(from, "oblique_centre");
-    if (features.size() != weights.size() || features.size() != centres.size() ||
-        features.size() != categories.size()) {
-        throw nb::value_error("the oblique terms differ in length");
-    }
-    if (starts.empty() || starts.front() != 0 || starts.back() != features.size() ||
-        !std::is_sorted(starts.begin(), starts.end())) {
-        throw nb::value_error("the graph's oblique tests are broken");
-    }
-    for (std::size_t test = 0; test + 1 < starts.size(); ++test) {
-        std::vector<ObliqueTerm> terms;
-        for (std::size_t i = starts[test]; i < starts[test + 1]; ++i) {
-            terms.push_back({features[i], categories[i], weights[i], centres[i]});
-        }
-        graph.tests.add_terms(terms);
-    }
+    graph.tests = test_pool_from(from);
     graph.validate();
     return graph;
 }
@@ -163,36 +169,6 @@ nb::object predict(const PackedGraphs& graphs, const RowMatrix<T>& x, int n_jobs
     return array_of(std::move(out), {n, k});
 }
 
-// The fast lane: one row, already numbers, no validation beyond its length.
-class RowPredictor {
-public:
-    RowPredictor(std::shared_ptr<PackedGraphs> graphs, nb::object labels)
-        : graphs_(std::move(graphs)), labels_(std::move(labels)), out_(graphs_->n_outputs()) {}
-
-    template <class T>
-    nb::object predict(const Vector<T>& row) {
-        run(row);
-        if (labels_.is_none()) return nb::float_(out_[0]);
-        const auto best = std::max_element(out_.begin(), out_.end()) - out_.begin();
-        return labels_[static_cast<std::size_t>(best)];
-    }
-    template <class T>
-    nb::object values(const Vector<T>& row) {
-        run(row);
-        return array_of(std::vector<double>(out_));
-    }
-
-private:
-    template <class T>
-    void run(const Vector<T>& row) {
-        check_features(graphs_->n_features(), row.size());
-        graphs_->predict_row(row.data(), out_.data());
-    }
-    std::shared_ptr<PackedGraphs> graphs_;
-    nb::object labels_;
-    std::vector<double> out_;
-};
-
 }  // namespace
 
 void bind_graph(nb::module_& m) {
@@ -202,7 +178,8 @@ void bind_graph(nb::module_& m) {
         .def_static("from_arrays", &from_arrays, "arrays"_a)
         .def("arrays", &arrays)
         .def("__getstate__", &arrays)
-        .def("__setstate__", [](G& self, const nb::dict& state) { new (&self) G(from_arrays(state)); })
+        .def("__setstate__",
+             [](G& self, const nb::dict& state) { new (&self) G(from_arrays(state)); })
         .def_prop_ro("n_nodes", &G::n_nodes)
         .def_prop_ro("n_leaves", &G::n_leaves)
         .def_prop_ro("n_splits", [](const G& g) { return g.n_nodes() - g.n_leaves(); })
@@ -226,7 +203,8 @@ void bind_graph(nb::module_& m) {
                 std::vector<std::int32_t> codes;
                 const auto words = graph.tests.set(graph.detail[node]);
                 for (std::size_t c = 0; c < words.size() * 64; ++c) {
-                    if (words[c / 64] >> (c % 64) & 1) codes.push_back(static_cast<std::int32_t>(c));
+                    if (words[c / 64] >> (c % 64) & 1)
+                        codes.push_back(static_cast<std::int32_t>(c));
                 }
                 return array_of(std::move(codes));
             },
@@ -249,7 +227,8 @@ void bind_graph(nb::module_& m) {
                                       threshold, array_of(std::move(categories)));
             },
             "node"_a,
-            "Features, weights, threshold and categories (-1 for a number) of the terms that count.")
+            "Features, weights, threshold and categories (-1 for a number) of the terms that "
+            "count.")
         .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
         .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
         .def("decision_path", &decision_path<float>, "x"_a)
@@ -269,18 +248,4 @@ void bind_graph(nb::module_& m) {
         .def_prop_ro("nbytes", &PackedGraphs::nbytes)
         .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1);
-
-    nb::class_<RowPredictor>(m, "RowPredictor", "Predicts one row of numbers, fast.")
-        .def(
-            "__init__",
-            [](RowPredictor* self, const G& graph, nb::object labels) {
-                auto packed = std::make_shared<PackedGraphs>(graph.n_features, graph.n_outputs);
-                packed->add(graph);
-                new (self) RowPredictor(std::move(packed), std::move(labels));
-            },
-            "graph"_a, "labels"_a.none())
-        .def("__call__", &RowPredictor::predict<double>, "row"_a)
-        .def("__call__", &RowPredictor::predict<float>, "row"_a)
-        .def("values", &RowPredictor::values<double>, "row"_a)
-        .def("values", &RowPredictor::values<float>, "row"_a);
 }

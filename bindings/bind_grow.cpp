@@ -47,7 +47,7 @@ void bind_grow(nb::module_& m) {
                std::uint32_t n_classes, std::int64_t max_depth, std::int64_t max_leaf_nodes,
                std::int64_t max_features, std::int64_t min_samples_split,
                std::int64_t min_samples_leaf, double min_weight_leaf, double min_impurity_decrease,
-               std::uint64_t seed) {
+               double ccp_alpha, std::uint64_t seed) {
                 new (self) GrowParams{criterion_named(criterion),
                                       splitter == "random" ? GrowParams::Splitter::random
                                                            : GrowParams::Splitter::best,
@@ -59,12 +59,13 @@ void bind_grow(nb::module_& m) {
                                       min_samples_leaf,
                                       min_weight_leaf,
                                       min_impurity_decrease,
+                                      ccp_alpha,
                                       seed};
             },
             nb::kw_only(), "criterion"_a = "gini", "splitter"_a = "best", "n_classes"_a = 0,
             "max_depth"_a = -1, "max_leaf_nodes"_a = -1, "max_features"_a = -1,
             "min_samples_split"_a = 2, "min_samples_leaf"_a = 1, "min_weight_leaf"_a = 0.0,
-            "min_impurity_decrease"_a = 0.0, "seed"_a = 0);
+            "min_impurity_decrease"_a = 0.0, "ccp_alpha"_a = 0.0, "seed"_a = 0);
 
     m.def(
         "grow",
@@ -85,8 +86,6 @@ void bind_grow(nb::module_& m) {
         "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(), "params"_a, "n_jobs"_a = 1,
         "Grow one regression tree on the given rows (all when None).");
 
-    m.def("prune", &prune, "graph"_a, "ccp_alpha"_a,
-          "The subtree that minimises impurity + ccp_alpha * leaves.");
     m.def(
         "pruning_path",
         [](const DecisionGraph& graph) {

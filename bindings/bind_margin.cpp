@@ -15,7 +15,9 @@ struct Inputs {
 
     Inputs(const RowMatrix<T>& x, const Vector<std::uint32_t>& n_categories,
            const std::optional<Vector<Row>>& rows, const std::optional<Vector<double>>& weights)
-        : table{x.data(), x.shape(0), static_cast<std::uint32_t>(x.shape(1)),
+        : table{x.data(),
+                x.shape(0),
+                static_cast<std::uint32_t>(x.shape(1)),
                 {n_categories.data(), n_categories.size()}} {
         if (n_categories.size() != x.shape(1)) {
             throw nb::value_error("'n_categories' must have one entry per feature");
@@ -43,7 +45,7 @@ struct Inputs {
         require_rows(numbers.shape(0));
     }
 
-private:
+  private:
     void require_rows(std::size_t n, bool absent = false) const {
         if (!absent && n != table.n_rows) {
             throw nb::value_error("targets and weights must have one entry per row");

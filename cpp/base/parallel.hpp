@@ -38,6 +38,14 @@ public:
 
     void for_each(std::size_t n, const std::function<void(std::size_t, int)>& body);
 
+    // What a body gives to work that wants a team of its own: one thread, stopped with this team.
+    Poll poll_for(int worker) {
+        return [this, worker] {
+            if (worker == 0) poll_if_due();
+            return !stopped_.load(std::memory_order_relaxed);
+        };
+    }
+
     // Throws Interrupted when the caller asked to stop. Cheap enough for once per node.
     void checkpoint(int worker) {
         if (worker == 0) poll_if_due();

@@ -6,6 +6,30 @@
 
 namespace hedgerow {
 
+namespace {
+
+void require(bool holds, const char* message) {
+    if (!holds) throw std::invalid_argument(message);
+}
+
+}  // namespace
+
+void TestPool::validate(std::uint32_t n_features) const {
+    const auto starts_fit = [](const std::vector<std::uint32_t>& starts, std::size_t size) {
+        return !starts.empty() && starts.front() == 0 && starts.back() == size &&
+               std::is_sorted(starts.begin(), starts.end());
+    };
+    require(starts_fit(word_start, words.size()), "the graph's category sets are broken");
+    require(starts_fit(term_start, term_feature.size()), "the graph's oblique tests are broken");
+    for (std::size_t i = 0; i < term_feature.size(); ++i) {
+        require(term_feature[i] >= 0 && static_cast<std::uint32_t>(term_feature[i]) < n_features &&
+                    std::isfinite(term_weight[i]) && std::isfinite(term_centre[i]),
+                "an oblique test has a feature out of range or a number that is not finite");
+        require(term_category[i] < 0 || term_centre[i] == 0,
+                "a category of an oblique test has a centre");
+    }
+}
+
 std::int32_t TestPool::add_set(std::span<const std::uint64_t> set) {
     words.insert(words.end(), set.begin(), set.end());
     word_start.push_back(static_cast<std::uint32_t>(words.size()));
@@ -23,8 +47,8 @@ std::int32_t TestPool::add_terms(std::span<const ObliqueTerm> terms) {
             if (place != test.begin + test.n_numbers) {
                 throw std::invalid_argument("an oblique test has a number after a category");
             }
-            test.consecutive &= term.feature - terms[0].feature ==
-                                static_cast<std::int32_t>(test.n_numbers);
+            test.consecutive &=
+                term.feature - terms[0].feature == static_cast<std::int32_t>(test.n_numbers);
             ++test.n_numbers;
         } else {
             if (term.category == 0) tables_.push_back({term.feature, place, 0, 0.0});
@@ -145,9 +169,6 @@ void DecisionGraph::make_leaf(std::int32_t node) {
 }
 
 void DecisionGraph::validate() const {
-    const auto require = [](bool holds, const char* message) {
-        if (!holds) throw std::invalid_argument(message);
-    };
     const std::size_t n = n_nodes();
     require(n > 0, "the graph has no node");
     require(n_outputs > 0, "the graph has no output");
@@ -156,23 +177,10 @@ void DecisionGraph::validate() const {
                 n_samples.size() == n && weight.size() == n && impurity.size() == n &&
                 value.size() == n * n_outputs,
             "the graph's columns differ in length");
-    const auto starts_fit = [](const std::vector<std::uint32_t>& starts, std::size_t size) {
-        return !starts.empty() && starts.front() == 0 && starts.back() == size &&
-               std::is_sorted(starts.begin(), starts.end());
-    };
-    require(starts_fit(tests.word_start, tests.words.size()), "the graph's category sets are broken");
-    require(starts_fit(tests.term_start, tests.term_feature.size()),
-            "the graph's oblique tests are broken");
+    tests.validate(n_features);
     const auto feature_fits = [&](std::int32_t f) {
         return f >= 0 && static_cast<std::uint32_t>(f) < n_features;
     };
-    for (std::size_t i = 0; i < tests.term_feature.size(); ++i) {
-        require(feature_fits(tests.term_feature[i]) && std::isfinite(tests.term_weight[i]) &&
-                    std::isfinite(tests.term_centre[i]),
-                "an oblique test has a feature out of range or a number that is not finite");
-        require(tests.term_category[i] < 0 || tests.term_centre[i] == 0,
-                "a category of an oblique test has a centre");
-    }
     const auto n_sets = static_cast<std::int64_t>(tests.word_start.size()) - 1;
     const auto n_oblique = static_cast<std::int64_t>(tests.term_start.size()) - 1;
     const auto size = static_cast<std::int64_t>(n);

@@ -40,6 +40,7 @@ struct TestPool {
     std::vector<double> term_weight, term_centre;
     std::vector<std::uint32_t> term_start{0};
 
+    void validate(std::uint32_t n_features) const;
     std::int32_t add_set(std::span<const std::uint64_t> set);
     // Throws std::invalid_argument where the terms are not in the order described above.
     std::int32_t add_terms(std::span<const ObliqueTerm> terms);
@@ -63,13 +64,13 @@ struct TestPool {
             const Table& table = tables_[t];
             const double code = static_cast<double>(x[table.feature]);
             const bool known = code >= 0 && code < table.size;
-            sum += known ? term_weight[table.begin + static_cast<std::uint32_t>(code)]
-                         : table.missing;
+            sum +=
+                known ? term_weight[table.begin + static_cast<std::uint32_t>(code)] : table.missing;
         }
         return sum < threshold;
     }
 
-private:
+  private:
     // Where a test's terms are: numbers first, then a table of weights per categorical feature.
     struct Layout {
         std::uint32_t begin, n_numbers;
@@ -164,12 +165,13 @@ struct DecisionGraph {
     std::int32_t copy_node(const DecisionGraph& from, std::int32_t node);
     void make_leaf(std::int32_t node);
 
-    // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range, acyclic,
-    // every node reachable from the root, finite numbers.
+    // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range,
+    // acyclic, every node reachable from the root, finite numbers.
     void validate() const;
 };
 
-// One graph from several, numbered in preorder: child -2 - i of `top` stands for the root of parts[i].
+// One graph from several, numbered in preorder: child -2 - i of `top` stands for the root of
+// parts[i].
 DecisionGraph join_in_preorder(const DecisionGraph& top, std::span<const DecisionGraph> parts);
 
 }  // namespace hedgerow

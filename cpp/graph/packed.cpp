@@ -1,7 +1,9 @@
 #include "graph/packed.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 
 #include "base/random.hpp"
@@ -82,6 +84,198 @@ void PackedGraphs::add(const DecisionGraph& graph) {
         nodes_[at] = packed;
     }
     roots_.push_back(static_cast<std::uint32_t>(nodes_.size()));
+}
+
+PackedGraphs PackedGraphs::first(std::size_t n) const {
+    // Sets, terms and values of the later graphs are copied too: they are small beside the nodes.
+    PackedGraphs out(n_features_, n_outputs_);
+    out.only_axis_ = only_axis_;
+    out.roots_.assign(roots_.begin(), roots_.begin() + static_cast<std::ptrdiff_t>(n) + 1);
+    out.nodes_.assign(nodes_.begin(), nodes_.begin() + out.roots_.back());
+    out.values_ = values_;
+    out.category_feature_ = category_feature_;
+    out.tests_ = tests_;
+    return out;
+}
+
+DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
+    DecisionGraph out;
+    out.n_features = n_features_;
+    out.n_outputs = n_outputs_;
+    // A pair belongs to one test, so a test that was copied for its parents is recognised by it.
+    std::unordered_map<std::uint32_t, std::int32_t> test_of_pair;
+    struct Place {
+        std::uint32_t at;
+        std::int32_t parent;
+        bool is_left;
+    };
+    std::vector<Place> stack{{roots_[graph], -1, false}};
+    while (!stack.empty()) {
+        const auto [at, parent, is_left] = stack.back();
+        stack.pop_back();
+        const PackedNode& node = nodes_[at];
+        std::int32_t to;
+        const auto known = node.is_leaf() ? test_of_pair.end() : test_of_pair.find(node.left);
+        if (known != test_of_pair.end()) {
+            to = known->second;
+        } else {
+            to = out.add_node();
+            if (node.is_leaf()) {
+                add_value(node, out.value.data() + std::size_t(to) * n_outputs_);
+            } else {
+                test_of_pair.emplace(node.left, to);
+                out.missing_left[to] = bool(node.test & PackedNode::missing_left);
+                const auto index = node.index();
+                if (node.test & PackedNode::oblique) {
+                    out.kind[to] = static_cast<std::uint8_t>(Kind::oblique);
+                    out.threshold[to] = node.number;
+                    out.detail[to] = out.tests.add_terms(tests_.oblique(std::int32_t(index)));
+                } else if (node.test & PackedNode::category) {
+                    out.kind[to] = static_cast<std::uint8_t>(Kind::category);
+                    out.feature[to] = static_cast<std::int32_t>(category_feature_[index]);
+                    out.detail[to] = out.tests.add_set(tests_.set(std::int32_t(index)));
+                } else {
+                    out.kind[to] = static_cast<std::uint8_t>(Kind::axis);
+                    out.feature[to] = static_cast<std::int32_t>(index);
+                    out.threshold[to] = node.number;
+                }
+                stack.push_back({node.left + 1, to, false});
+                stack.push_back({node.left, to, true});
+            }
+        }
+        if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+    }
+    return out;
+}
+
+template <class T>
+void PackedGraphs::apply(const T* x, std::size_t n_rows, std::int32_t* out, Team& team) const {
+    // Preorder numbers of the packed nodes, as in `unpack`; copies of one leaf are leaves of their own.
+    std::vector<std::int32_t> number(nodes_.size(), -1);
+    for (std::size_t g = 0; g < n_graphs(); ++g) {
+        std::int32_t next = 0;
+        std::unordered_map<std::uint32_t, std::int32_t> seen;
+        std::vector<std::uint32_t> stack{roots_[g]};
+        while (!stack.empty()) {
+            const std::uint32_t at = stack.back();
+            stack.pop_back();
+            const PackedNode& node = nodes_[at];
+            if (node.is_leaf()) {
+                number[at] = next++;
+            } else if (seen.emplace(node.left, next).second) {
+                ++next;
+                stack.push_back(node.left + 1);
+                stack.push_back(node.left);
+            }
+        }
+    }
+    const std::size_t n_tasks = (n_rows + rows_per_task - 1) / rows_per_task;
+    team.for_each(n_tasks, [&](std::size_t task, int) {
+        const std::size_t end = std::min((task + 1) * rows_per_task, n_rows);
+        for (std::size_t g = 0; g < n_graphs(); ++g) {
+            for (std::size_t row = task * rows_per_task; row < end; ++row) {
+                out[row * n_graphs() + g] = number[route(roots_[g], x + row * n_features_)];
+            }
+        }
+    });
+}
+
+std::vector<std::uint32_t> PackedGraphs::features_of(std::size_t graph) const {
+    std::vector<std::uint32_t> features;
+    for (std::uint32_t at = roots_[graph]; at < roots_[graph + 1]; ++at) {
+        const PackedNode& node = nodes_[at];
+        if (node.is_leaf()) continue;
+        const auto index = node.index();
+        if (node.test & PackedNode::oblique) {
+            for (const auto& term : tests_.oblique(std::int32_t(index))) {
+                features.push_back(static_cast<std::uint32_t>(term.feature));
+            }
+        } else {
+            features.push_back(node.test & PackedNode::category ? category_feature_[index] : index);
+        }
+    }
+    std::sort(features.begin(), features.end());
+    features.erase(std::unique(features.begin(), features.end()), features.end());
+    return features;
+}
+
+PackedGraphs::State PackedGraphs::state() const {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(nodes_.data());
+    return {{bytes, bytes + nodes_.size() * sizeof(PackedNode)}, roots_, values_, category_feature_,
+            tests_};
+}
+
+PackedGraphs PackedGraphs::from_state(std::uint32_t n_features, std::uint32_t n_outputs,
+                                      State state) {
+    if (state.nodes.size() % sizeof(PackedNode) != 0) {
+        throw std::invalid_argument("the graphs' nodes are cut off");
+    }
+    PackedGraphs out(n_features, n_outputs);
+    out.nodes_.resize(state.nodes.size() / sizeof(PackedNode));
+    std::memcpy(out.nodes_.data(), state.nodes.data(), out.nodes_.size() * sizeof(PackedNode));
+    out.roots_ = std::move(state.roots);
+    out.values_ = std::move(state.values);
+    out.category_feature_ = std::move(state.category_feature);
+    out.tests_ = std::move(state.tests);
+    out.only_axis_ = out.tests_.word_start.size() == 1 && out.tests_.term_start.size() == 1;
+    out.validate();
+    return out;
+}
+
+void PackedGraphs::validate() const {
+    const auto require = [](bool holds, const char* message) {
+        if (!holds) throw std::invalid_argument(message);
+    };
+    require(n_outputs_ > 0 && roots_.size() > 1 && roots_.front() == 0 &&
+                roots_.back() == nodes_.size() &&
+                std::adjacent_find(roots_.begin(), roots_.end(), std::greater_equal<>()) ==
+                    roots_.end(),
+            "the graphs' roots are broken");
+    require(values_.size() % n_outputs_ == 0, "the graphs' values are broken");
+    tests_.validate(n_features_);
+    require(category_feature_.size() + 1 == tests_.word_start.size(),
+            "the graphs' category sets are broken");
+    for (std::size_t g = 0; g < n_graphs(); ++g) {
+        // Depth-first from the root: every pair inside the graph, none above itself on a path.
+        enum : std::uint8_t { fresh, open, done };
+        std::vector<std::uint8_t> state(roots_[g + 1] - roots_[g], fresh);
+        std::vector<std::uint32_t> stack{roots_[g]};
+        while (!stack.empty()) {
+            const std::uint32_t at = stack.back();
+            auto& mark = state[at - roots_[g]];
+            const PackedNode& node = nodes_[at];
+            if (mark != fresh || node.is_leaf()) {
+                mark = done;
+                stack.pop_back();
+                if (node.is_leaf()) {
+                    require(node.left == at, "a leaf has a child");
+                    require(n_outputs_ == 1
+                                ? std::isfinite(node.number)
+                                : std::bit_cast<std::uint64_t>(node.number) <
+                                      values_.size() / n_outputs_,
+                            "a leaf's value is broken");
+                }
+                continue;
+            }
+            mark = open;
+            const auto index = node.index();
+            if (node.test & PackedNode::oblique) {
+                require(index + 1 < tests_.term_start.size(), "an oblique test is out of range");
+            } else if (node.test & PackedNode::category) {
+                require(index < category_feature_.size() && category_feature_[index] < n_features_,
+                        "a category set is out of range");
+            } else {
+                require(index < n_features_, "a feature is out of range");
+            }
+            require(!std::isnan(node.number), "a threshold is not a number");
+            require(node.left > roots_[g] && node.left + 1 < roots_[g + 1],
+                    "a child is out of range");
+            for (const std::uint32_t child : {node.left, node.left + 1}) {
+                require(state[child - roots_[g]] != open, "the graph has a cycle");
+                if (state[child - roots_[g]] == fresh) stack.push_back(child);
+            }
+        }
+    }
 }
 
 std::size_t PackedGraphs::nbytes() const {
@@ -180,6 +374,8 @@ void PackedGraphs::predict(const T* x, std::size_t n_rows, double* out, Team& te
 
 template void PackedGraphs::predict(const float*, std::size_t, double*, Team&) const;
 template void PackedGraphs::predict(const double*, std::size_t, double*, Team&) const;
+template void PackedGraphs::apply(const float*, std::size_t, std::int32_t*, Team&) const;
+template void PackedGraphs::apply(const double*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::predict_row(const float*, double*) const;
 template void PackedGraphs::predict_row(const double*, double*) const;
 

@@ -42,6 +42,12 @@ public:
         : n_features_(n_features), n_outputs_(n_outputs) {}
 
     void add(const DecisionGraph& graph);
+    // Frees what only further graphs would need: the index of known values.
+    void seal() { value_index_ = {}; }
+    // The first n graphs.
+    PackedGraphs first(std::size_t n) const;
+    // One graph in columns again, numbered in preorder; row counts and impurities are not kept.
+    DecisionGraph unpack(std::size_t graph) const;
 
     std::size_t n_graphs() const { return roots_.size() - 1; }
     std::size_t n_nodes() const { return nodes_.size(); }
@@ -57,7 +63,31 @@ public:
     template <class T>
     void predict_row(const T* x, double* out) const;
 
+    // The leaf of each row in each graph, n_rows x n_graphs, numbered as `unpack` numbers them.
+    template <class T>
+    void apply(const T* x, std::size_t n_rows, std::int32_t* out, Team& team) const;
+
+    // One row's value in one graph.
+    template <class T>
+    void add_value_of(std::size_t graph, const T* x, double* out) const {
+        add_value(nodes_[route(roots_[graph], x)], out);
+    }
+    // Features that a graph tests, ascending.
+    std::vector<std::uint32_t> features_of(std::size_t graph) const;
+
+    // Everything the graphs consist of, for files; `from_state` validates what it reads.
+    struct State {
+        std::vector<std::uint8_t> nodes;
+        std::vector<std::uint32_t> roots;
+        std::vector<double> values;
+        std::vector<std::uint32_t> category_feature;
+        TestPool tests;
+    };
+    State state() const;
+    static PackedGraphs from_state(std::uint32_t n_features, std::uint32_t n_outputs, State state);
+
 private:
+    void validate() const;
     template <class T>
     std::uint32_t route(std::uint32_t at, const T* x) const;
     template <class T>

@@ -345,7 +345,7 @@ public:
 
     void start(const Number* total) {
         sum_left_ = weight_left_ = 0;
-        sum_right_ = total[0];
+        sum_ = sum_right_ = total[0];
         weight_right_ = total[1];
         n_left_ = 0;
         n_right_ = stats_.count(total);
@@ -359,11 +359,12 @@ public:
         }
     }
     double score() const {
-        return Derived::worth(sum_left_, weight_left_) + Derived::worth(sum_right_, weight_right_);
+        return Derived::worth(sum_left_, weight_left_, sum_) +
+               Derived::worth(sum_right_, weight_right_, sum_);
     }
     bool may_beat(double) const { return true; }
     static double node_score(const Stats&, const Number* total) {
-        return Derived::worth(total[0], total[1]);
+        return Derived::worth(total[0], total[1], total[0]);
     }
     double weight_left() const { return weight_left_; }
     double weight_right() const { return weight_right_; }
@@ -382,14 +383,14 @@ private:
     }
 
     Stats stats_;
-    double sum_left_ = 0, sum_right_ = 0, weight_left_ = 0, weight_right_ = 0;
+    double sum_ = 0, sum_left_ = 0, sum_right_ = 0, weight_left_ = 0, weight_right_ = 0;
     std::uint32_t n_left_ = 0, n_right_ = 0;
 };
 
 template <class Stats>
 struct SquaredErrorSides : SumSides<SquaredErrorSides<Stats>, Stats> {
     using SumSides<SquaredErrorSides<Stats>, Stats>::SumSides;
-    static double worth(double sum, double weight) { return sum * sum / weight; }
+    static double worth(double sum, double weight, double) { return sum * sum / weight; }
     // What one row adds to weight * impurity, given the node's mean.
     static double deviance(double y, double mean) { return (y - mean) * (y - mean); }
 };
@@ -397,9 +398,9 @@ struct SquaredErrorSides : SumSides<SquaredErrorSides<Stats>, Stats> {
 template <class Stats>
 struct PoissonSides : SumSides<PoissonSides<Stats>, Stats> {
     using SumSides<PoissonSides<Stats>, Stats>::SumSides;
-    // A side whose targets are all zero has no logarithm: such a split is never taken.
-    static double worth(double sum, double weight) {
-        return sum > weight * std::numeric_limits<double>::epsilon()
+    // A side whose targets are all zero, up to rounding, has no logarithm: such a split is never taken.
+    static double worth(double sum, double weight, double node_sum) {
+        return sum > 1e-12 * node_sum
                    ? sum * std::log(sum / weight)
                    : -std::numeric_limits<double>::infinity();
     }

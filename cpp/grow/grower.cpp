@@ -2,23 +2,17 @@
 
 #include <stdexcept>
 
+#include "grow/prune.hpp"
 #include "grow/sample.hpp"
 
 namespace hedgerow {
 
-Sample::Sample(const Dataset& data, std::span<const Row> wanted,
-               std::span<const double> all_weights) {
-    const std::size_t n = wanted.empty() ? data.n_rows() : wanted.size();
-    rows.reserve(n);
+Sample::Sample(std::vector<Row> all_rows, std::vector<double> all_weights)
+    : rows(std::move(all_rows)), weights(std::move(all_weights)) {
+    if (rows.empty()) throw std::invalid_argument("no row with a positive weight");
     double total = 0;
     bool unit = true;
-    for (std::size_t i = 0; i < n; ++i) {
-        const Row row = wanted.empty() ? static_cast<Row>(i) : wanted[i];
-        const double w = all_weights.empty() ? 1.0 : all_weights[row];
-        if (w == 0) continue;
-        rows.push_back(row);
-        if (all_weights.empty()) continue;
-        weights.push_back(w);
+    for (const double w : weights) {
         unit &= w == 1;
         integral &= w == std::floor(w);
         total += w;
@@ -29,8 +23,25 @@ Sample::Sample(const Dataset& data, std::span<const Row> wanted,
 
 DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
                    const GrowParams& params, Team& team) {
-    Sample sample(data, rows, targets.weights);
-    if (sample.rows.empty()) throw std::invalid_argument("no row with a positive weight");
+    std::vector<Row> kept;
+    std::vector<double> weights;
+    const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
+    kept.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
+        if (!targets.weights.empty()) {
+            if (targets.weights[row] == 0) continue;
+            weights.push_back(targets.weights[row]);
+        }
+        kept.push_back(row);
+    }
+    return grow_sample(data, {std::move(kept), std::move(weights)}, targets, params, team);
+}
+
+namespace {
+
+DecisionGraph grow_whole(const Dataset& data, Sample sample, const GrowTargets& targets,
+                         const GrowParams& params, Team& team) {
     using enum GrowParams::Criterion;
     switch (params.criterion) {
         case gini:
@@ -43,6 +54,14 @@ DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTar
             return grow_poisson(data, std::move(sample), targets, params, team);
     }
     throw std::invalid_argument("unknown criterion");
+}
+
+}  // namespace
+
+DecisionGraph grow_sample(const Dataset& data, Sample sample, const GrowTargets& targets,
+                          const GrowParams& params, Team& team) {
+    DecisionGraph tree = grow_whole(data, std::move(sample), targets, params, team);
+    return params.ccp_alpha > 0 ? prune(tree, params.ccp_alpha) : tree;
 }
 
 }  // namespace hedgerow

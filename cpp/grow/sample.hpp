@@ -17,8 +17,10 @@ struct Sample {
     std::vector<double> weights;  // empty: all one
     bool integral = true;         // class counts fit into 32-bit integers
 
-    Sample(const Dataset& data, std::span<const Row> wanted, std::span<const double> all_weights);
+    Sample(std::vector<Row> rows, std::vector<double> weights);
 };
+
+DecisionGraph grow_sample(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 
 // One function per criterion, each in a file of its own so that they compile in parallel.
 DecisionGraph grow_gini(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);

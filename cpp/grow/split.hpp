@@ -24,6 +24,7 @@ struct GrowParams {
     std::int64_t min_samples_leaf = 1;
     double min_weight_leaf = 0;
     double min_impurity_decrease = 0;
+    double ccp_alpha = 0;
     std::uint64_t seed = 0;
 };
 

@@ -53,7 +53,7 @@ class Grower {
         bool alone = true;  // false: blocks of rows are shared among the team
     };
 
-public:
+  public:
     Grower(const MarginTable<T>& table, std::vector<Row> rows, const Labels& labels,
            std::span<const double> scale, const MarginParams& params, Team& team)
         : table_(table),
@@ -93,7 +93,7 @@ public:
         return join_in_preorder(top, parts);
     }
 
-private:
+  private:
     DecisionGraph empty_graph() const {
         DecisionGraph graph;
         graph.n_features = table_.n_features;
@@ -194,8 +194,8 @@ private:
                 flags_[i] = !test.below(0, table_.row(rows_[i]), threshold);
             }
         });
-        const auto n_right = std::accumulate(flags_.begin() + node.begin,
-                                             flags_.begin() + node.end, std::uint32_t{0});
+        const auto n_right = std::accumulate(flags_.begin() + node.begin, flags_.begin() + node.end,
+                                             std::uint32_t{0});
         const std::uint32_t n_left = node.size() - n_right;
         if (std::min(n_left, n_right) < params_.min_samples_leaf) return {};
 
@@ -294,7 +294,8 @@ private:
             for (std::uint32_t k = 0; k < n; ++k, ++place) {
                 const double mean_f = f[place] / f[weight_], mean_t = t[place] / t[weight_];
                 const double normal = difference(mean_t, mean_f);
-                terms.push_back({static_cast<std::int32_t>(j), static_cast<std::int32_t>(k), normal, 0});
+                terms.push_back(
+                    {static_cast<std::int32_t>(j), static_cast<std::int32_t>(k), normal, 0});
                 threshold += normal * (mean_f + mean_t) / 2;
                 apart |= normal != 0;
             }
@@ -373,11 +374,11 @@ std::vector<double> standard_scale(const MarginTable<T>& table, std::span<const 
 }
 
 template DecisionGraph grow_mean_margin(const MarginTable<float>&, std::span<const Row>,
-                                        const Labels&, std::span<const double>,
-                                        const MarginParams&, Team&);
+                                        const Labels&, std::span<const double>, const MarginParams&,
+                                        Team&);
 template DecisionGraph grow_mean_margin(const MarginTable<double>&, std::span<const Row>,
-                                        const Labels&, std::span<const double>,
-                                        const MarginParams&, Team&);
+                                        const Labels&, std::span<const double>, const MarginParams&,
+                                        Team&);
 template std::vector<double> standard_scale(const MarginTable<float>&, std::span<const Row>,
                                             const Labels&, Team&);
 template std::vector<double> standard_scale(const MarginTable<double>&, std::span<const Row>,

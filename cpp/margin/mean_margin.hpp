@@ -1,6 +1,6 @@
 // Mean-margin trees: oblique tests half-way between the means of two groups of rows
-// (Gashler, Giraud-Carrier and Martinez 2008, "Decision tree ensemble: small heterogeneous is better
-// than large homogeneous").
+// (Gashler, Giraud-Carrier and Martinez 2008, "Decision tree ensemble: small heterogeneous is
+// better than large homogeneous").
 //
 // place     a coordinate: one for a number, one for each category of a categorical feature
 // groups    T and F, by the labels (margin/labels.hpp)

@@ -1,21 +1,18 @@
 """What every estimator with one fitted :class:`DecisionGraph` shares: prediction and inspection.
 
-A model's ``fit`` reads its table with :meth:`GraphModel._read_table` and ends with
-:meth:`GraphModel._set_graph`; the rest is here, once for trees and decision graphs.
+A model's ``fit`` ends with :meth:`GraphModel._set_graph`; the rest is here, once for trees and
+decision graphs.
 """
 
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
 from hedgerow._parameters import resolve_n_jobs
-from hedgerow._table import Schema, check_sample_weight, check_targets_match
+from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 
 
 def impurity_importances(graph: DecisionGraph) -> np.ndarray:
@@ -28,45 +25,30 @@ def impurity_importances(graph: DecisionGraph) -> np.ndarray:
     return total / total.sum() if total.sum() > 0 else total
 
 
-class GraphModel(BaseEstimator):
+class GraphModel(TableModel):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph
-    schema_: Schema
-
-    def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Check and remember the training table; return it with targets and weights."""
-        self.schema_, X = Schema.learn(self, X, self.categorical_features)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-            raise ValueError(f"y has {np.shape(y)[1]} outputs; only one output is supported so far.")
-        y = self._read_targets(column_or_1d(y, warn=True))
-        check_targets_match(X, y)
-        self.n_outputs_ = 1
-        return X, y, check_sample_weight(sample_weight, len(y))
-
-    def _read_targets(self, y: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    _packed: PackedGraphs
 
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph
-        self._packed = None
+        self._packed = PackedGraphs([graph])
 
     def __getstate__(self) -> dict:
-        # The packed form is made from the graph again where it is needed.
-        return super().__getstate__() | ({"_packed": None} if hasattr(self, "graph_") else {})
+        state = dict(super().__getstate__())
+        state.pop("_packed", None)  # made from the graph again
+        return state
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        if "graph_" in state:
+            self._set_graph(self.graph_)
 
     def _values(self, X: Any) -> np.ndarray:
         """The leaf values of each row: class probabilities or one number."""
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X)
-        if self._packed is None:
-            self._packed = PackedGraphs([self.graph_])
-        return self._packed.predict(encoded, resolve_n_jobs(self.n_jobs))
+        return self._packed.predict(self.schema_.encode(self, X), resolve_n_jobs(self.n_jobs))
 
     def apply(self, X: Any) -> np.ndarray:
         """Index of the leaf that each row ends in.
@@ -111,7 +93,7 @@ class GraphModel(BaseEstimator):
         """
         check_is_fitted(self)
         labels = self.classes_.tolist() if hasattr(self, "classes_") else None
-        return RowPredictor(self.graph_, labels)
+        return RowPredictor(self._packed, labels)
 
     @property
     def tree_(self) -> DecisionGraph:
@@ -141,81 +123,10 @@ class GraphModel(BaseEstimator):
         check_is_fitted(self)
         return self.graph_.n_leaves
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
-
-class GraphClassifier(ClassifierMixin, GraphModel):
+class GraphClassifier(TableClassifier, GraphModel):
     """A classifier that is one decision graph."""
 
-    classes_: np.ndarray
-    n_classes_: int
 
-    def _read_targets(self, y: np.ndarray) -> np.ndarray:
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.n_classes_ = len(self.classes_)
-        return codes.astype(np.int32)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities: the class shares of the leaf that a row ends in.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return self._values(X)
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; ties go to the first of them in ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return self.classes_[self._values(X).argmax(axis=1)]
-
-
-class GraphRegressor(RegressorMixin, GraphModel):
+class GraphRegressor(TableRegressor, GraphModel):
     """A regressor that is one decision graph."""
-
-    def _read_targets(self, y: np.ndarray) -> np.ndarray:
-        return check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The value of the leaf that each row ends in.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return self._values(X)[:, 0]

@@ -72,9 +72,7 @@ def features_to_try(max_features: object, n_features: int) -> int:
         return min(int(max_features), n_features)  # type: ignore[call-overload]
     if isinstance(max_features, float | np.floating) and 0 < max_features <= 1:
         return max(1, int(max_features * n_features))
-    _fail(
-        "max_features", "a positive int, a float in (0, 1], 'sqrt', 'log2' or None", max_features
-    )
+    _fail("max_features", "a positive int, a float in (0, 1], 'sqrt', 'log2' or None", max_features)
     raise AssertionError
 
 

@@ -38,11 +38,14 @@ class Schema:
     n_features : int
     categories : dict of int to list
         For each categorical feature its categories; the position is the code.
+    missing : set of int
+        The features with missing values in training.
     """
 
     feature_names: list[str] | None
     n_features: int
     categories: dict[int, list]
+    missing: set[int]
 
     @classmethod
     def learn(cls, estimator: Any, X: Any, categorical_features: Any) -> tuple["Schema", Any]:
@@ -55,14 +58,15 @@ class Schema:
             schema.n_features = len(schema.feature_names)
         else:
             X = validate_data(
-                estimator, X, dtype=[np.float32, np.float64], ensure_all_finite="allow-nan"
+                estimator, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
             )
             schema.feature_names = None
             schema.n_features = X.shape[1]
         chosen = _chosen_features(categorical_features, schema)
+        by_type = isinstance(categorical_features, str)  # "auto"
         schema.categories = {}
         for feature, column in enumerate(_columns(X)):
-            if feature in chosen or (categorical_features == "auto" and _is_categorical(column)):
+            if feature in chosen or (by_type and _is_categorical(column)):
                 schema.categories[feature] = _ordered(column, schema._name(feature))
         return schema, X
 
@@ -71,7 +75,12 @@ class Schema:
         data = Dataset(len(X))
         if not is_frame(X) and not self.categories:
             data.append_matrix(X, max_bins, n_jobs)
-            return data
+        else:
+            self._append_columns(data, X, max_bins, n_jobs)
+        self.missing = {f for f in range(self.n_features) if data.has_missing(f)}
+        return data
+
+    def _append_columns(self, data: Dataset, X: Any, max_bins: int, n_jobs: int) -> None:
         waiting: list[np.ndarray] = []
 
         def flush() -> None:
@@ -90,7 +99,6 @@ class Schema:
                 flush()
             waiting.append(values)
         flush()
-        return data
 
     def encode(self, estimator: Any, X: Any) -> np.ndarray:
         """Check a table against the training table; return its matrix for prediction."""
@@ -99,7 +107,7 @@ class Schema:
                 estimator,
                 X,
                 reset=False,
-                dtype=[np.float32, np.float64],
+                dtype=[np.float64, np.float32],
                 order="C",
                 ensure_all_finite="allow-nan",
             )
@@ -126,7 +134,7 @@ class Schema:
 
     def _codes(self, feature: int, column: Any) -> np.ndarray:
         """Codes of a categorical column; -1 for missing and for categories not in training."""
-        codes, values = _factorize(column)
+        codes, values, _ = _factorize(column)
         place = {value: code for code, value in enumerate(self.categories[feature])}
         table = np.array([place.get(value, -1) for value in values] + [-1], dtype=np.int32)
         return table[codes]
@@ -156,7 +164,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         )
     if (weights < 0).any():
         raise ValueError(
-            f"'sample_weight' must not be negative, got {weights.min():g} at row {weights.argmin()}."
+            "'sample_weight' must not be negative, "
+            f"got {weights.min():g} at row {weights.argmin()}."
         )
     if not weights.any():
         raise ValueError("'sample_weight' is zero for every row: there is nothing to learn from.")
@@ -191,51 +200,52 @@ def _is_categorical(column: Any) -> bool:
     if _is_polars(column):
         return str(column.dtype).split("(")[0] in {"Categorical", "Enum", "String", "Boolean"}
     name = str(column.dtype)
-    return name in {"category", "object", "bool", "boolean", "str"} or name.startswith("string")
+    return name.startswith(("category", "object", "bool", "str", "dictionary"))
 
 
-def _factorize(column: Any) -> tuple[np.ndarray, list]:
-    """Codes (-1 for missing) and the values they stand for, in the order of the column's type."""
+def _factorize(column: Any) -> tuple[np.ndarray, list, bool]:
+    """Codes (-1 for missing), the values they stand for, and whether their order has a meaning."""
     if isinstance(column, np.ndarray):
         values, codes = np.unique(column, return_inverse=True)
         present = values == values
-        return np.where(present[codes], codes, -1), values[present].tolist()
+        return np.where(present[codes], codes, -1), values[present].tolist(), True
     if _is_polars(column):
-        values = column.drop_nulls().unique(maintain_order=True)
-        if hasattr(column.dtype, "categories"):
-            values = column.cat.get_categories()
-            column = column.cast(values.dtype)
+        ordered = str(column.dtype).startswith("Enum")
+        if ordered:
+            values = column.dtype.categories
+        if str(column.dtype) != "Boolean":
+            column = column.cast(str)
+        if not ordered:
+            values = column.drop_nulls().unique(maintain_order=True)
         index = values.to_frame("value").with_row_index("code")
         joined = column.to_frame("value").join(index, on="value", how="left", maintain_order="left")
-        codes = joined["code"].cast(int).fill_null(-1).to_numpy()
-        return codes, values.to_list()
+        return joined["code"].cast(int).fill_null(-1).to_numpy(), values.to_list(), ordered
     if str(column.dtype) == "category":
-        return column.cat.codes.to_numpy(), column.cat.categories.tolist()
+        return column.cat.codes.to_numpy(), column.cat.categories.tolist(), True
     codes, uniques = column.factorize()
-    return np.asarray(codes), list(np.asarray(uniques, dtype=object))
+    return np.asarray(codes), list(np.asarray(uniques, dtype=object)), False
 
 
 def _ordered(column: Any, name: str) -> list:
     """The categories of a training column: in the type's own order, else sorted."""
-    _, values = _factorize(column)
-    has_order = not isinstance(column, np.ndarray) and hasattr(column.dtype, "categories")
-    if not has_order:
-        try:
-            values = sorted(values)
-        except TypeError:
-            values = sorted(values, key=lambda value: (type(value).__name__, str(value)))
-    if not all(isinstance(value, str | bool | int | float | np.generic) for value in values):
-        odd = next(v for v in values if not isinstance(v, str | bool | int | float | np.generic))
-        raise TypeError(
-            f"Column {name} holds {odd!r} of type {type(odd).__name__}: categories must be "
-            "strings, numbers or booleans."
-        )
+    _, values, ordered = _factorize(column)
+    for value in values:
+        if not isinstance(value, str | bool | int | float | np.generic):
+            raise TypeError(
+                f"Column {name} holds {value!r} of type {type(value).__name__}: categories must be "
+                "strings, numbers or booleans."
+            )
     if len(values) > _MOST_CATEGORIES:
         raise ValueError(
             f"Column {name} has {len(values)} categories, the most possible is {_MOST_CATEGORIES}: "
             "drop it if it is an identifier, or group its values."
         )
-    return values
+    if ordered:
+        return values
+    try:
+        return sorted(values)
+    except TypeError:  # of several types
+        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
 
 
 def _as_numbers(column: Any, name: str) -> np.ndarray:
@@ -268,16 +278,13 @@ def _as_numbers(column: Any, name: str) -> np.ndarray:
 
 def _chosen_features(categorical_features: Any, schema: Schema) -> set[int]:
     """The features that the user named as categorical."""
-    if categorical_features is None:
+    if categorical_features is None or (
+        isinstance(categorical_features, str) and categorical_features == "auto"
+    ):
         return set()
-    if isinstance(categorical_features, str):
-        if categorical_features == "auto":
-            return set()
-        raise ValueError(
-            "'categorical_features' must be 'auto', None, or a list of names, indices or "
-            f"booleans, got {categorical_features!r}."
-        )
-    if not isinstance(categorical_features, Sequence | np.ndarray):
+    if isinstance(categorical_features, str) or not isinstance(
+        categorical_features, Sequence | np.ndarray
+    ):
         raise ValueError(
             "'categorical_features' must be 'auto', None, or a list of names, indices or "
             f"booleans, got {categorical_features!r}."
@@ -304,3 +311,22 @@ def _chosen_features(categorical_features: Any, schema: Schema) -> set[int]:
                 f"({schema.n_features} features)."
             )
     return out
+
+
+def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes and each row's class as int32."""
+    if y.dtype != object:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.astype(np.int32)
+    # Sorting all labels as objects, as np.unique does, took more time than growing the tree.
+    labels = y.tolist()
+    try:
+        classes = np.array(sorted(set(labels)), dtype=object)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise TypeError(
+            f"The labels in y are of several types ({', '.join(kinds)}): make them all strings or "
+            "all numbers, and drop the rows without a label."
+        ) from None
+    place = {label: code for code, label in enumerate(classes)}
+    return classes, np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))

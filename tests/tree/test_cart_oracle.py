@@ -1,5 +1,6 @@
 """Trees against the brute force: every split has the best gain, every leaf has a reason."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,3 +52,9 @@ def test_every_split_has_the_best_gain_when_grown_best_first(criterion, data):
     tree = grow(criterion, table, max_leaf_nodes=max_leaf_nodes)
     assert tree.get_n_leaves() <= max_leaf_nodes
     check_tree(tree, table.X, table.y, table.w)
+
+
+def test_rounded_weights_leave_no_poisson_leaf_without_counts():
+    X, y, w = np.arange(3.0)[:, None], np.array([3.0, 3.0, 0.0]), np.array([4.6, 8.3, 7.6])
+    tree = DecisionTreeRegressor(criterion="poisson", max_bins=None).fit(X, y, sample_weight=w)
+    check_tree(tree, X, y, w)

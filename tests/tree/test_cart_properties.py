@@ -217,6 +217,15 @@ def test_float32_equals_float64_where_both_hold_the_numbers(target):
     assert_array_equal(values(single, X), values(single, X.astype(float)))
 
 
+@targets
+def test_large_whole_numbers_are_told_apart(target):
+    X = 2**24 + np.arange(8)[:, None]  # float32 holds every second one
+    y = np.arange(8) % 2
+    for table in (X, X.tolist(), X.astype(object)):
+        tree = ESTIMATORS[target]().fit(table, y)
+        assert_array_equal(tree.predict(table), y)
+
+
 def layouts(X):
     frozen = X.copy()
     frozen.setflags(write=False)

@@ -169,7 +169,7 @@ def read(
         categories,
         thresholds,
         decimals,
-        mention_missing=_saw_missing(graph, shared),
+        mention_missing=bool(model.schema_.missing),
         max_terms=max_terms,
     )
     return Reading(
@@ -244,22 +244,6 @@ def _shared_nodes(left: list[int], right: list[int], kind: list[int]) -> frozens
             if parents[child] == 1:
                 pending.append(child)
     return frozenset(node for node, n in parents.items() if n > 1)
-
-
-def _saw_missing(graph: Any, shared: frozenset[int]) -> bool:
-    """Return whether missing values had a say in training.
-
-    Where a node saw none they follow its heavier child, so a node that sends them to the lighter
-    one has seen some, and so has one with an infinite threshold, which sends every number left.
-    Shared children weigh more than what one parent sends them, and tell nothing.
-    """
-    for node in np.flatnonzero(np.isin(graph.kind, (AXIS, CATEGORY))).tolist():
-        left, right = int(graph.left[node]), int(graph.right[node])
-        default = graph.weight[left] > graph.weight[right]
-        chosen = bool(graph.missing_left[node]) != default and shared.isdisjoint((left, right))
-        if chosen or np.isinf(graph.threshold[node]):
-            return True
-    return False
 
 
 def _oblique_terms(graph: Any, kind: list[int]) -> dict[int, tuple[tuple, tuple, tuple]]:

@@ -1,0 +1,187 @@
+#include "grow/forest.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "graph/coded.hpp"
+#include "grow/sample.hpp"
+
+namespace hedgerow {
+namespace {
+
+std::uint64_t key_of_member(const ForestParams& params, std::uint64_t member) {
+    return key_of(scramble(params.seed), member);
+}
+
+// The rows of member i's bag with their weights.
+Sample sample_of(const ForestParams& params, const GrowTargets& targets,
+                 const std::vector<std::uint32_t>& bag) {
+    std::vector<double> by_class(params.tree.n_classes, 1.0);
+    if (params.balanced_subsample) {
+        std::vector<double> counts(params.tree.n_classes, 0.0);
+        for (std::size_t row = 0; row < bag.size(); ++row) counts[targets.classes[row]] += bag[row];
+        const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+        const auto present = std::count_if(counts.begin(), counts.end(), [](double c) { return c > 0; });
+        for (std::size_t k = 0; k < counts.size(); ++k) {
+            if (counts[k] > 0) by_class[k] = total / (static_cast<double>(present) * counts[k]);
+        }
+    }
+    std::vector<Row> rows;
+    std::vector<double> weights;
+    for (std::size_t row = 0; row < bag.size(); ++row) {
+        double weight = bag[row];
+        if (!targets.weights.empty()) weight *= targets.weights[row];
+        if (params.balanced_subsample) weight *= by_class[targets.classes[row]];
+        if (weight == 0) continue;
+        rows.push_back(static_cast<Row>(row));
+        weights.push_back(weight);
+    }
+    if (rows.empty()) {  // a bag of rows without weight: fall back on all that have some
+        std::vector<std::uint32_t> all(bag.size(), 1);
+        ForestParams plain = params;
+        plain.balanced_subsample = false;
+        return sample_of(plain, targets, all);
+    }
+    return {std::move(rows), std::move(weights)};
+}
+
+void add_importances(const DecisionGraph& graph, std::vector<double>& importances) {
+    std::vector<double> gain(graph.n_features, 0.0);
+    const auto loss = [&](std::int32_t node) { return graph.weight[node] * graph.impurity[node]; };
+    for (std::size_t i = 0; i < graph.n_nodes(); ++i) {
+        const auto node = static_cast<std::int32_t>(i);
+        if (graph.is_leaf(node)) continue;
+        gain[graph.feature[i]] += loss(node) - loss(graph.left[i]) - loss(graph.right[i]);
+    }
+    const double total = std::accumulate(gain.begin(), gain.end(), 0.0);
+    if (total > 0) {
+        for (double& g : gain) g /= total;
+    }
+    importances.insert(importances.end(), gain.begin(), gain.end());
+}
+
+// A member between being grown and being added to the forest.
+struct Grown {
+    DecisionGraph graph;
+    std::vector<Row> unseen;
+    std::vector<std::int32_t> leaves;  // of the unseen rows
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
+                                  std::uint64_t member) {
+    std::vector<std::uint32_t> bag(n_rows, params.bootstrap ? 0 : 1);
+    if (params.bootstrap) {
+        Random random(key_of(key_of_member(params, member), 0));
+        for (std::uint32_t i = 0; i < params.n_draws; ++i) ++bag[random.below(n_rows)];
+    }
+    return bag;
+}
+
+void grow_forest(const Dataset& data, const GrowTargets& targets, const ForestParams& params,
+                 std::size_t n_trees, Forest& forest, OutOfBag* out_of_bag,
+                 std::atomic<std::size_t>& done, Team& team) {
+    const std::size_t first = forest.graphs.n_graphs();
+    std::vector<std::unique_ptr<Grown>> waiting(n_trees);
+    std::size_t n_added = 0;
+    std::mutex adding;
+
+    const auto add = [&](Grown& grown) {
+        forest.graphs.add(grown.graph);
+        add_importances(grown.graph, forest.importances);
+        for (std::size_t i = 0; i < grown.unseen.size(); ++i) {
+            const auto value = grown.graph.value_of(grown.leaves[i]);
+            double* sum = out_of_bag->sums.data() + std::size_t(grown.unseen[i]) * value.size();
+            for (std::size_t k = 0; k < value.size(); ++k) sum[k] += value[k];
+            ++out_of_bag->counts[grown.unseen[i]];
+        }
+    };
+
+    team.for_each(n_trees, [&](std::size_t i, int worker) {
+        const std::uint64_t member = first + i;
+        const auto bag = bag_of(params, data.n_rows(), member);
+        GrowParams tree = params.tree;
+        tree.seed = key_of(key_of_member(params, member), 1);
+        Team solo(1, team.poll_for(worker));
+        auto grown = std::make_unique<Grown>();
+        grown->graph = grow_sample(data, sample_of(params, targets, bag), targets, tree, solo);
+        if (out_of_bag) {
+            const CodedGraph coded(grown->graph, data);
+            for (std::size_t row = 0; row < bag.size(); ++row) {
+                if (bag[row] > 0) continue;
+                grown->unseen.push_back(static_cast<Row>(row));
+                grown->leaves.push_back(coded.leaf_of(static_cast<Row>(row)));
+            }
+        }
+        std::lock_guard lock(adding);
+        waiting[i] = std::move(grown);
+        for (; n_added < n_trees && waiting[n_added]; ++n_added) {
+            add(*waiting[n_added]);
+            waiting[n_added].reset();
+        }
+        ++done;
+    });
+    forest.graphs.seal();
+}
+
+template <class T>
+std::vector<double> out_of_bag_importances(const Forest& forest, const ForestParams& params,
+                                           const T* x, std::size_t n_rows,
+                                           const GrowTargets& targets, Team& team) {
+    const PackedGraphs& graphs = forest.graphs;
+    const std::size_t p = graphs.n_features(), k = graphs.n_outputs();
+    std::vector<double> out(graphs.n_graphs() * p, 0.0);
+    team.for_each(graphs.n_graphs(), [&](std::size_t member, int worker) {
+        const auto bag = bag_of(params, n_rows, member);
+        std::vector<Row> unseen;
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            if (bag[row] == 0) unseen.push_back(static_cast<Row>(row));
+        }
+        if (unseen.empty()) {
+            std::fill_n(out.begin() + member * p, p, std::numeric_limits<double>::quiet_NaN());
+            return;
+        }
+        std::vector<double> value(k);
+        const auto loss = [&](const T* row_values, Row row) {
+            std::fill(value.begin(), value.end(), 0.0);
+            graphs.add_value_of(member, row_values, value.data());
+            if (targets.classes.empty()) {
+                const double error = value[0] - targets.numbers[row];
+                return error * error;
+            }
+            const auto best = std::max_element(value.begin(), value.end()) - value.begin();
+            return best == targets.classes[row] ? 0.0 : 1.0;
+        };
+        double base = 0;
+        for (const Row row : unseen) base += loss(x + row * p, row);
+        std::vector<T> changed(p);
+        for (const std::uint32_t f : graphs.features_of(member)) {
+            team.checkpoint(worker);
+            std::vector<Row> from = unseen;
+            Random random(key_of(key_of(key_of_member(params, member), 2), f));
+            for (std::size_t i = from.size() - 1; i > 0; --i) {
+                std::swap(from[i], from[random.below(i + 1)]);
+            }
+            double shuffled = 0;
+            for (std::size_t i = 0; i < unseen.size(); ++i) {
+                std::copy_n(x + unseen[i] * p, p, changed.begin());
+                changed[f] = x[from[i] * p + f];
+                shuffled += loss(changed.data(), unseen[i]);
+            }
+            out[member * p + f] = (shuffled - base) / static_cast<double>(unseen.size());
+        }
+    });
+    return out;
+}
+
+template std::vector<double> out_of_bag_importances(const Forest&, const ForestParams&, const float*,
+                                                    std::size_t, const GrowTargets&, Team&);
+template std::vector<double> out_of_bag_importances(const Forest&, const ForestParams&,
+                                                    const double*, std::size_t, const GrowTargets&,
+                                                    Team&);
+
+}  // namespace hedgerow

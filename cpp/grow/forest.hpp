@@ -1,0 +1,54 @@
+// Many trees on one binned data set.
+//
+// member   tree number i of a forest; it depends on (seed, i) and the data alone, so growing 50 trees
+//          and then 50 more gives the same 100 as growing them at once, on any number of threads
+// bag      the rows a member was grown on: drawn with replacement, kept as multiplicities
+//
+// Threads take whole trees. A finished tree is packed at once (16 bytes a node) in the order of the
+// members; its out-of-bag rows are routed by their codes while the tree is still at hand.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "graph/packed.hpp"
+#include "grow/grower.hpp"
+
+namespace hedgerow {
+
+struct ForestParams {
+    GrowParams tree;  // its seed is replaced by each member's
+    std::uint64_t seed = 0;
+    bool bootstrap = true;
+    std::uint32_t n_draws = 0;         // rows drawn for each bag
+    bool balanced_subsample = false;   // weigh classes by their frequency in each bag
+};
+
+// How often each row is in member i's bag.
+std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows, std::uint64_t member);
+
+struct OutOfBag {
+    std::vector<double> sums;           // n_rows x n_outputs, over the members that did not see the row
+    std::vector<std::uint32_t> counts;  // how many these are
+};
+
+struct Forest {
+    PackedGraphs graphs;
+    std::vector<double> importances;  // n_features shares for each member
+};
+
+// Grows the members n..n+n_trees-1 of a forest that has n of them. `done` counts finished trees.
+void grow_forest(const Dataset& data, const GrowTargets& targets, const ForestParams& params,
+                 std::size_t n_trees, Forest& forest, OutOfBag* out_of_bag,
+                 std::atomic<std::size_t>& done, Team& team);
+
+// By how much each member's loss on its out-of-bag rows rises when a feature is shuffled among them:
+// n_members x n_features, in shares of rows (classes) or squared units. Rows of `x` are the training
+// rows, contiguous. NaN for a member without out-of-bag rows.
+template <class T>
+std::vector<double> out_of_bag_importances(const Forest& forest, const ForestParams& params,
+                                           const T* x, std::size_t n_rows,
+                                           const GrowTargets& targets, Team& team);
+
+}  // namespace hedgerow
