@@ -1,4 +1,7 @@
-"""scikit-learn's own checks over every public estimator, with no expected failure."""
+"""scikit-learn's own checks over every public estimator.
+
+The only expected failures are those of scikit-learn's own siblings.
+"""
 
 import inspect
 
@@ -24,6 +27,13 @@ def estimators():
             yield estimator.set_params(**{k: v for k, v in SMALL.items() if k in known})
 
 
-@parametrize_with_checks(list(estimators()))
+def expected_failures(estimator):
+    """Bags draw rows, so a row of weight two is not the row twice; scikit-learn's say the same."""
+    if getattr(estimator, "bootstrap", False):
+        return {"check_sample_weight_equivalence_on_dense_data": "a bag draws rows, not weights"}
+    return {}
+
+
+@parametrize_with_checks(list(estimators()), expected_failed_checks=expected_failures)
 def test_estimator_keeps_the_conventions_of_scikit_learn(estimator, check):
     check(estimator)

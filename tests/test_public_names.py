@@ -10,6 +10,12 @@ import hedgerow
 NAMES = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomTreesClassifier",
+    "RandomTreesRegressor",
 ]
 
 

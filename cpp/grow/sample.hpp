@@ -52,6 +52,17 @@ DecisionGraph grow_classifier(const Dataset& data, Sample sample, const GrowTarg
     return run(ClassStats<double, true>{});
 }
 
+// The mean to 20 bits: subtracting it from targets with few digits (counts, cents) is exact, and so
+// are the means of the leaves after it was put back.
+inline double rounded_mean(const std::vector<double>& numbers) {
+    const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) /
+                        static_cast<double>(numbers.size());
+    if (!std::isfinite(mean)) return 0;
+    int exponent = 0;
+    const double fraction = std::frexp(mean, &exponent);
+    return std::ldexp(std::round(std::ldexp(fraction, 20)), exponent - 20);
+}
+
 // `centred`: take the mean off the targets, so that sums of squares lose no digits to it.
 template <template <class> class Sides, bool centred>
 DecisionGraph grow_regressor(const Dataset& data, Sample sample, const GrowTargets& targets,
@@ -59,8 +70,7 @@ DecisionGraph grow_regressor(const Dataset& data, Sample sample, const GrowTarge
     auto numbers = take<double>(targets.numbers, sample.rows);
     double offset = 0;
     if constexpr (centred) {
-        offset = std::accumulate(numbers.begin(), numbers.end(), 0.0) /
-                 static_cast<double>(numbers.size());
+        offset = rounded_mean(numbers);
         for (double& y : numbers) y -= offset;
     }
     const auto run = [&]<bool weighted>(SumStats<weighted> stats) {

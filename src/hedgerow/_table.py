@@ -10,6 +10,7 @@ Arrays go to the engine as they are. Frames (pandas and polars) are read column 
 frame is never copied as a whole while fitting.
 """
 
+import numbers
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -152,7 +153,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Weights as float64, or None; they must be finite, non-negative and not all zero."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) == 0:
+    if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_rows, sample_weight)
     weights = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"

@@ -71,6 +71,7 @@ class FittedGraph:
         self.schema_ = SimpleNamespace(
             feature_names=feature_names,
             categories=categories,
+            missing={0},
             encode=lambda model, X: X,
         )
 

@@ -52,8 +52,13 @@ def _read(path: Path) -> Any:
 
 def _number_or_category(column: Any) -> Any:
     """Numbers stay, times become seconds since the first, everything else is a category."""
+    import pandas as pd
     from pandas.api import types
 
+    if types.is_string_dtype(column):  # a CSV file has no type for times
+        times = pd.to_datetime(column, format="ISO8601", errors="coerce")
+        if times.notna().any() and times.notna().equals(column.notna()):
+            column = times
     if types.is_bool_dtype(column) or not (
         types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column)
     ):
