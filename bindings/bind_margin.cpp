@@ -114,10 +114,12 @@ void bind_margin(nb::module_& m) {
         .def(
             "__init__",
             [](MarginParams* self, std::int64_t max_depth, std::int64_t min_samples_split,
-               std::int64_t min_samples_leaf) {
-                new (self) MarginParams{max_depth, min_samples_split, min_samples_leaf};
+               std::int64_t min_samples_leaf, double min_weight_leaf, double ccp_alpha) {
+                new (self) MarginParams{max_depth, min_samples_split, min_samples_leaf,
+                                        min_weight_leaf, ccp_alpha};
             },
-            nb::kw_only(), "max_depth"_a = -1, "min_samples_split"_a = 2, "min_samples_leaf"_a = 1);
+            nb::kw_only(), "max_depth"_a = -1, "min_samples_split"_a = 2, "min_samples_leaf"_a = 1,
+            "min_weight_leaf"_a = 0.0, "ccp_alpha"_a = 0.0);
     bind_for<float>(m);
     bind_for<double>(m);
 }

@@ -8,10 +8,14 @@ from sklearn.base import BaseEstimator
 import hedgerow
 
 NAMES = [
+    "CrossValidatedTreeClassifier",
+    "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "MeanMarginTreeClassifier",
+    "MeanMarginTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",

@@ -188,7 +188,7 @@ std::vector<std::uint32_t> PackedGraphs::features_of(std::size_t graph) const {
         const auto index = node.index();
         if (node.test & PackedNode::oblique) {
             for (const auto& term : tests_.oblique(std::int32_t(index))) {
-                features.push_back(static_cast<std::uint32_t>(term.feature));
+                if (term.weight != 0) features.push_back(static_cast<std::uint32_t>(term.feature));
             }
         } else {
             features.push_back(node.test & PackedNode::category ? category_feature_[index] : index);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "grow/prune.hpp"
+
 namespace hedgerow {
 
 namespace {
@@ -194,10 +196,18 @@ class Grower {
                 flags_[i] = !test.below(0, table_.row(rows_[i]), threshold);
             }
         });
-        const auto n_right = std::accumulate(flags_.begin() + node.begin, flags_.begin() + node.end,
-                                             std::uint32_t{0});
+        std::uint32_t n_right = 0;
+        double weight_right = 0;
+        for (std::uint32_t i = node.begin; i < node.end; ++i) {
+            n_right += flags_[i];
+            weight_right += flags_[i] * labels_.weight(rows_[i]);
+        }
         const std::uint32_t n_left = node.size() - n_right;
-        if (std::min(n_left, n_right) < params_.min_samples_leaf) return {};
+        const double weight_left = graph.weight[index] - weight_right;
+        if (std::min(n_left, n_right) < params_.min_samples_leaf ||
+            std::min(weight_left, weight_right) < params_.min_weight_leaf) {
+            return {};
+        }
 
         graph.kind[index] = static_cast<std::uint8_t>(Kind::oblique);
         graph.threshold[index] = threshold;
@@ -337,7 +347,8 @@ DecisionGraph grow_mean_margin(const MarginTable<T>& table, std::span<const Row>
                                const MarginParams& params, Team& team) {
     auto counted = rows_that_count(table.n_rows, rows, labels);
     if (counted.empty()) throw std::invalid_argument("no row has a positive weight");
-    return Grower<T>(table, std::move(counted), labels, scale, params, team).grow();
+    auto graph = Grower<T>(table, std::move(counted), labels, scale, params, team).grow();
+    return params.ccp_alpha > 0 ? prune(graph, params.ccp_alpha) : graph;
 }
 
 template <class T>
@@ -350,20 +361,24 @@ std::vector<double> standard_scale(const MarginTable<T>& table, std::span<const 
         const auto first = static_cast<std::uint32_t>(c) * chunk;
         const auto n = std::min(chunk, table.n_features - first);
         double weight[chunk] = {}, mean[chunk] = {}, squares[chunk] = {};
-        const auto for_values = [&](auto body) {
-            for (const Row row : counted) {
-                const T* x = table.row(row) + first;
-                const double w = labels.weight(row);
-                for (std::uint32_t j = 0; j < n; ++j) {
-                    if (x[j] == x[j]) body(j, w, static_cast<double>(x[j]));
-                }
+        for (const Row row : counted) {
+            const T* x = table.row(row) + first;
+            const double w = labels.weight(row);
+            for (std::uint32_t j = 0; j < n; ++j) {
+                const double v = static_cast<double>(x[j]);
+                weight[j] += v == v ? w : 0.0;
+                mean[j] += v == v ? w * v : 0.0;
             }
-        };
-        for_values([&](std::uint32_t j, double w, double v) { weight[j] += w, mean[j] += w * v; });
+        }
         for (std::uint32_t j = 0; j < n; ++j) mean[j] /= weight[j];
-        for_values([&](std::uint32_t j, double w, double v) {
-            squares[j] += w * (v - mean[j]) * (v - mean[j]);
-        });
+        for (const Row row : counted) {
+            const T* x = table.row(row) + first;
+            const double w = labels.weight(row);
+            for (std::uint32_t j = 0; j < n; ++j) {
+                const double distance = static_cast<double>(x[j]) - mean[j];
+                squares[j] += distance == distance ? w * distance * distance : 0.0;
+            }
+        }
         for (std::uint32_t j = 0; j < n; ++j) {
             const double deviation = std::sqrt(squares[j] / weight[j]);
             const bool varies = deviation > rounding * std::abs(mean[j]) && deviation > 1e-100;

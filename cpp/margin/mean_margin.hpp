@@ -47,6 +47,8 @@ struct MarginParams {
     std::int64_t max_depth = -1;
     std::int64_t min_samples_split = 2;
     std::int64_t min_samples_leaf = 1;
+    double min_weight_leaf = 0;
+    double ccp_alpha = 0;  // price of a leaf in minimal cost-complexity pruning
 };
 
 // `rows` may repeat and may be empty for "all rows"; rows of weight zero are left out. `scale` has

@@ -8,15 +8,26 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
-from hedgerow.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from hedgerow.tree import (
+    CrossValidatedTreeClassifier,
+    CrossValidatedTreeRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    MeanMarginTreeClassifier,
+    MeanMarginTreeRegressor,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CrossValidatedTreeClassifier",
+    "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "MeanMarginTreeClassifier",
+    "MeanMarginTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
