@@ -41,4 +41,6 @@ def add_irrelevant_features(X: Any, n_features: int, *, random_state: Any = None
     columns = type(X)(dict(zip(names, noise, strict=True)))
     if not hasattr(X, "iloc"):
         return X.hstack(columns)
-    return X.join(columns.set_index(X.index))
+    import pandas
+
+    return pandas.concat([X, columns.set_axis(X.index)], axis=1)
