@@ -16,7 +16,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-__all__ = ["FiveByTwo", "TestResult", "combined_f_test", "paired_t_test"]
+__all__ = ["Comparison", "FiveByTwo", "combined_f_test", "paired_t_test"]
 
 
 class FiveByTwo(BaseCrossValidator):
@@ -92,16 +92,14 @@ class FiveByTwo(BaseCrossValidator):
             yield other, one
 
 
-class TestResult(NamedTuple):
+class Comparison(NamedTuple):
     """A statistic and its p-value."""
-
-    __test__ = False  # not a test of pytest's
 
     statistic: float
     pvalue: float
 
 
-def paired_t_test(a: Any, b: Any) -> TestResult:
+def paired_t_test(a: Any, b: Any) -> Comparison:
     """Dietterich's 5x2 cv paired t-test of equal expected scores.
 
     Parameters
@@ -111,7 +109,7 @@ def paired_t_test(a: Any, b: Any) -> TestResult:
 
     Returns
     -------
-    result : TestResult
+    result : Comparison
         ``statistic`` has five degrees of freedom; it is positive where ``a`` is better on the
         first split. ``pvalue`` is two-sided.
 
@@ -125,10 +123,10 @@ def paired_t_test(a: Any, b: Any) -> TestResult:
     """
     differences, variances = _replications(a, b)
     statistic = _ratio(differences[0, 0], np.sqrt(variances.mean()))
-    return TestResult(statistic, float(2 * stats.t.sf(abs(statistic), 5)))
+    return Comparison(statistic, float(2 * stats.t.sf(abs(statistic), 5)))
 
 
-def combined_f_test(a: Any, b: Any) -> TestResult:
+def combined_f_test(a: Any, b: Any) -> Comparison:
     """Alpaydin's combined 5x2 cv F test of equal expected scores.
 
     Parameters
@@ -138,7 +136,7 @@ def combined_f_test(a: Any, b: Any) -> TestResult:
 
     Returns
     -------
-    result : TestResult
+    result : Comparison
         ``statistic`` has 10 and 5 degrees of freedom.
 
     Examples
@@ -151,7 +149,7 @@ def combined_f_test(a: Any, b: Any) -> TestResult:
     """
     differences, variances = _replications(a, b)
     statistic = _ratio(np.sum(differences**2), 2 * variances.sum())
-    return TestResult(statistic, float(stats.f.sf(statistic, 10, 5)))
+    return Comparison(statistic, float(stats.f.sf(statistic, 10, 5)))
 
 
 def _replications(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
