@@ -16,6 +16,16 @@ constexpr std::size_t rows_per_task = 256;
 }  // namespace
 
 std::uint64_t PackedGraphs::value_row(std::span<const double> value) {
+    // Nearly all leaves of a full-grown tree are of one class: these rows are remembered by class.
+    const auto sure = std::find(value.begin(), value.end(), 1.0);
+    if (sure == value.end()) return row_for(value);
+    pure_row_.resize(n_outputs_, -1);
+    auto& row = pure_row_[sure - value.begin()];
+    if (row < 0) row = static_cast<std::int64_t>(row_for(value));
+    return static_cast<std::uint64_t>(row);
+}
+
+std::uint64_t PackedGraphs::row_for(std::span<const double> value) {
     std::uint64_t hash = 0;
     for (const double v : value) hash = key_of(hash, std::bit_cast<std::uint64_t>(v));
     const auto [first, last] = value_index_.equal_range(hash);

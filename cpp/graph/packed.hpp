@@ -43,7 +43,10 @@ public:
 
     void add(const DecisionGraph& graph);
     // Frees what only further graphs would need: the index of known values.
-    void seal() { value_index_ = {}; }
+    void seal() {
+        value_index_ = {};
+        pure_row_ = {};
+    }
     // The first n graphs.
     PackedGraphs first(std::size_t n) const;
     // One graph in columns again, numbered in preorder; row counts and impurities are not kept.
@@ -93,6 +96,7 @@ private:
     template <class T>
     void route_together(std::uint32_t root, const T* x, std::size_t n, std::uint32_t* leaves) const;
     std::uint64_t value_row(std::span<const double> value);
+    std::uint64_t row_for(std::span<const double> value);
     void add_value(const PackedNode& leaf, double* out) const;
 
     std::uint32_t n_features_, n_outputs_;
@@ -101,6 +105,7 @@ private:
     std::vector<std::uint32_t> roots_{0};  // graph g has the nodes roots_[g]..roots_[g + 1]
     std::vector<double> values_;
     std::unordered_multimap<std::uint64_t, std::uint32_t> value_index_;
+    std::vector<std::int64_t> pure_row_;  // by class, -1 where there is none yet
     // Category tests keep their feature beside the set.
     std::vector<std::uint32_t> category_feature_;
     TestPool tests_;

@@ -1,6 +1,7 @@
 // Counting a node's targets by the code of a feature.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -25,11 +26,36 @@ void count_columns(const Stats& stats, const std::array<const Code*, n_columns>&
     }
 }
 
+// One column: every other row goes to a second set of bins, so that neighbouring rows of one bin do
+// not wait for each other (1.5x on columns of few values).
+template <class Code, class Stats>
+void count_one(const Stats& stats, const Code* codes, const NodeRows<Stats>& node,
+               typename Stats::Number* bins, typename Stats::Number* second) {
+    const std::size_t width = stats.width();
+    const std::uint32_t n_pairs = node.n / 2;
+    for (std::uint32_t i = 0; i < 2 * n_pairs; i += 2) {
+        stats.add(bins + codes[node.rows[i]] * width, node.targets[i], node.weight(i));
+        stats.add(second + codes[node.rows[i + 1]] * width, node.targets[i + 1], node.weight(i + 1));
+    }
+    if (node.n % 2) {
+        const std::uint32_t last = node.n - 1;
+        stats.add(bins + codes[node.rows[last]] * width, node.targets[last], node.weight(last));
+    }
+}
+
 // Fills the zeroed `bins` of one column.
 template <class Stats>
 void count_column(const Stats& stats, const CodeView& view, const NodeRows<Stats>& node,
                   typename Stats::Number* bins) {
-    if (view.narrow) {
+    using Number = typename Stats::Number;
+    constexpr std::size_t most = 2048;  // numbers in a second set of bins: they stay in the cache
+    const std::size_t size = std::size_t(view.n_bins + 1) * stats.width();
+    if (view.narrow && size <= most && node.n > size) {
+        std::array<Number, most> second;
+        std::fill_n(second.begin(), size, Number{0});
+        count_one(stats, view.narrow, node, bins, second.data());
+        for (std::size_t i = 0; i < size; ++i) bins[i] += second[i];
+    } else if (view.narrow) {
         count_columns<1, std::uint8_t>(stats, {view.narrow}, node, {bins});
     } else {
         count_columns<1, std::uint16_t>(stats, {view.wide}, node, {bins});

@@ -1,6 +1,7 @@
 // Plain records passed between the stages of growing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -38,6 +39,12 @@ struct CodeView {
     const Column* column = nullptr;
 
     std::uint32_t data_code(std::uint32_t code) const { return original ? original[code] : code; }
+    // The last code from `low` on, but before `high`, whose data code is at most the given one.
+    std::uint32_t code_up_to(std::uint32_t data_code, std::uint32_t low, std::uint32_t high) const {
+        if (!original) return data_code;
+        return static_cast<std::uint32_t>(
+            std::upper_bound(original + low + 1, original + high, data_code) - original - 1);
+    }
     std::uint32_t at(Row row) const { return narrow ? narrow[row] : wide[row]; }
 };
 

@@ -30,6 +30,8 @@ class TreeGrower {
     static constexpr std::uint32_t task_share = 16;
     // Gather anew when a node has this share of the block's rows or less.
     static constexpr std::uint32_t gather_share = 8;
+    // Trees that draw features gather once, when the block fits the second-level cache.
+    static constexpr std::uint64_t gather_bytes = std::uint64_t{1} << 19;
     // Histograms kept for subtraction may take this much of the data's own size.
     static constexpr double histogram_share = 0.4;
     static constexpr std::size_t histogram_bytes = std::size_t{8} << 20;
@@ -65,7 +67,9 @@ class TreeGrower {
         std::vector<Number> total;
         std::vector<Number> bins;
         std::vector<std::uint32_t> keys, scratch;
+        std::vector<std::uint16_t> codes;
         std::vector<std::uint32_t> features;
+        std::uint32_t n_opened = 0;
         std::vector<Row> rows;
         std::vector<Target> targets;
         std::vector<Weight> weights;
@@ -112,18 +116,16 @@ public:
         Workspace& work = workspaces_[0];
         reset_features(work);
         const Site site{views_, graph, work, 0};
-        total_weight_ = weight_of(root, work);
+        total_weight_ = weight_between(root.begin, root.end);
         if (params_.max_leaf_nodes > 0) {
             grow_best_first(root, site);
             return join_in_preorder(graph, {});
         }
         const std::uint32_t limit =
             std::max(task_rows, static_cast<std::uint32_t>(rows_.size() / task_share));
-        if (root.size() <= limit) {
-            grow_subtree(root, site, root.size());
-            return join_in_preorder(graph, {});
-        }
-        return grow_in_tasks(root, site, limit);
+        if (!draws() && root.size() > limit) return grow_in_tasks(root, site, limit);
+        grow_subtree(root, site, root.size());
+        return graph;
     }
 
 private:
@@ -134,14 +136,23 @@ private:
         return graph;
     }
 
+    // Whether nodes look at some features or thresholds only, drawn at random. Such trees are grown
+    // in one piece: what a node draws depends on which features were found constant before it.
+    bool draws() const {
+        return max_features_ < n_features_ || params_.splitter == GrowParams::Splitter::random;
+    }
+
     void reset_features(Workspace& work) const {
         work.features.resize(n_features_);
         std::iota(work.features.begin(), work.features.end(), 0u);
     }
 
-    double weight_of(const Node& node, Workspace& work) {
-        sum_targets(node, work);
-        return stats_.weight(work.total.data());
+    double weight_between(std::uint32_t begin, std::uint32_t end) const {
+        if constexpr (Stats::weighted) {
+            return static_cast<double>(
+                std::accumulate(weights_.begin() + begin, weights_.begin() + end, Weight{0}));
+        }
+        return end - begin;
     }
 
     void sum_targets(const Node& node, Workspace& work) const {
@@ -203,8 +214,14 @@ private:
         }
     }
 
+    // weight * impurity, in the units of scores.
+    double loss_of(const DecisionGraph& graph, std::int32_t index) const {
+        const double loss = graph.weight[index] * graph.impurity[index];
+        return params_.criterion == GrowParams::Criterion::entropy ? loss * std::log(2.0) : loss;
+    }
+
     SplitRules rules_for(const DecisionGraph& graph, std::int32_t index, double node_score) const {
-        const double scale = graph.weight[index] * graph.impurity[index] + std::abs(node_score);
+        const double scale = loss_of(graph, index) + std::abs(node_score);
         return {static_cast<std::uint32_t>(params_.min_samples_leaf), params_.min_weight_leaf,
                 1e-12 * scale};
     }
@@ -216,9 +233,9 @@ private:
         Split best;
         if (node.histogram) {
             best = search_histogram(node, rules, site);
-        } else if (max_features_ < n_features_ ||
-                   params_.splitter == GrowParams::Splitter::random) {
-            best = search_drawn(node, rules, site);
+        } else if (draws()) {
+            const double pure_score = node_score + loss_of(site.graph, index);
+            best = search_drawn(node, rules, pure_score, site);
         } else {
             best = search_all(node, rules, site);
         }
@@ -303,20 +320,21 @@ private:
     }
 
     // Features drawn without replacement until max_features were looked at and one of them varied.
-    // Known constants count as looked at, as in scikit-learn.
-    Split search_drawn(Node& node, const SplitRules& rules, const Site& site) {
+    // Known constants count as looked at, as in scikit-learn. A split into two pure children ends the
+    // search: nothing can be better (most nodes of a full-grown tree have two or three rows).
+    Split search_drawn(Node& node, const SplitRules& rules, double pure_score, const Site& site) {
         Split best;
         Random random(node.key);
         auto& features = site.work.features;
         std::uint32_t open = n_features_, drawn_constants = 0, found_constants = 0, looked_at = 0;
         std::uint32_t n_constant = node.n_constant;
-        while (open > n_constant &&
+        while (open > n_constant && best.score < pure_score - rules.tolerance &&
                (looked_at < max_features_ || looked_at <= found_constants + drawn_constants)) {
             ++looked_at;
             auto at = static_cast<std::uint32_t>(
                 drawn_constants + random.below(open - found_constants - drawn_constants));
-            if (at < node.n_constant) {
-                std::swap(features[drawn_constants++], features[at]);
+            if (at < node.n_constant) {  // which one does not matter, and the front stays as it is
+                ++drawn_constants;
                 continue;
             }
             at += found_constants;
@@ -345,7 +363,7 @@ private:
         const auto rows = rows_of(node, work);
         const auto f = static_cast<std::int32_t>(feature);
         if (!view.column->categorical) {
-            return scan_random(work.sides, view, f, rows, rules, random, best);
+            return scan_random(work.sides, view, f, rows, work.codes, work.bins, rules, random, best);
         }
         work.bins.assign(std::size_t(view.n_bins + 1) * stats_.width(), Number{0});
         count_column(stats_, view, rows, work.bins.data());
@@ -451,9 +469,7 @@ private:
         // Missing values that the node did not see follow the heavier child.
         bool missing_left = split.missing_left;
         if (!column.has_missing || !saw_missing(node, view)) {
-            Node left = node;
-            left.end = middle;
-            const double left_weight = weight_of(left, site.work);
+            const double left_weight = weight_between(node.begin, middle);
             missing_left = left_weight > graph.weight[index] - left_weight;
         }
         graph.feature[index] = split.feature;
@@ -546,7 +562,9 @@ private:
         while (!stack.empty()) {
             Node node = std::move(stack.back());
             stack.pop_back();
-            team_.checkpoint(site.worker);
+            if (node.size() > task_rows || (++site.work.n_opened & 63) == 0) {
+                team_.checkpoint(site.worker);  // reading the clock takes 30 ns
+            }
             if (worth_gathering(node, site, block_rows)) {
                 grow_gathered(node, site);
                 continue;
@@ -561,14 +579,14 @@ private:
         }
     }
 
+    // A gather reads every feature once; it pays if the levels below read more than that.
     bool worth_gathering(const Node& node, const Site& site, std::uint32_t block_rows) const {
-        const bool first = &site.views == &views_;
         if (node.size() <= 2 * few_rows) return false;
-        if (!first && node.size() * gather_share > block_rows) return false;
-        // A gather reads every feature once; it pays if the levels below read more than that.
-        const auto levels = static_cast<std::uint32_t>(std::bit_width(node.size()));
-        return params_.splitter == GrowParams::Splitter::best &&
-               std::uint64_t(max_features_) * levels > 2 * std::uint64_t(n_features_);
+        const bool gathered = &site.views != &views_;
+        if (!draws()) return !gathered || node.size() * gather_share <= block_rows;
+        const auto levels = static_cast<std::uint64_t>(std::bit_width(node.size()));
+        return !gathered && max_features_ * levels * 2 > std::uint64_t(n_features_) * 3 &&
+               std::uint64_t(node.size()) * n_features_ <= gather_bytes;
     }
 
     // Grows the node on a copy of its codes, in which its rows are numbered 0..n-1.
@@ -611,14 +629,11 @@ private:
 
     // Best-first jumps between branches, whose constants differ: each node starts afresh.
     void restore_constants(Workspace& work) const {
-        if (max_features_ < n_features_) reset_features(work);
+        if (draws()) reset_features(work);
     }
 
     void give_histogram(Node& node, const Site& site) {
-        if (node.histogram || max_features_ < n_features_ || node.size() <= task_rows ||
-            params_.splitter == GrowParams::Splitter::random) {
-            return;
-        }
+        if (node.histogram || draws() || node.size() <= task_rows) return;
         node.histogram = new_histogram();
         if (node.histogram) fill_histogram(node, site, node.histogram.get());
     }
