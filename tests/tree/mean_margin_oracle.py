@@ -124,9 +124,11 @@ def oracle_tree(model, X, y, w=None, **limits):
     P, places = as_vectors(codes, n_categories)
     scale = np.ones(len(places))
     if model.standardize:
-        numbers = np.array([k < 0 for _, k in places])
-        deviation = np.sqrt(mean((P - mean(P, w)) ** 2, w))
-        scale[numbers & (deviation > 1e-12)] = deviation[numbers & (deviation > 1e-12)]
+        centre = mean(P, w)
+        deviation = np.sqrt(mean((P - centre) ** 2, w))
+        varies = deviation > np.maximum(SAME_MEAN * np.abs(centre), 1e-100)
+        varies &= [category < 0 for _, category in places]
+        scale[varies] = deviation[varies]
     return build_tree(P, L, w, scale, **limits), places
 
 
