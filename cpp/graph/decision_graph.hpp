@@ -18,6 +18,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -89,17 +90,28 @@ struct TestPool {
         constexpr std::uint32_t lanes = 8;
         const double* weight = term_weight.data() + test.begin;
         const double* centre = term_centre.data() + test.begin;
-        double sum[lanes] = {};
-        const auto add = [&](std::uint32_t i, std::uint32_t lane) {
-            const double distance = static_cast<double>(value(i)) - centre[i];
-            const double term = weight[i] * distance;
-            sum[lane] += distance == distance ? term : 0.0;
-        };
+        using Four = double __attribute__((vector_size(32)));
+        Four sums[2] = {};
         std::uint32_t i = 0;
         for (; i + lanes <= test.n_numbers; i += lanes) {
-            for (std::uint32_t lane = 0; lane < lanes; ++lane) add(i + lane, lane);
+            for (std::uint32_t half = 0; half < 2; ++half) {
+                const std::uint32_t k = i + 4 * half;
+                Four w, c;
+                std::memcpy(&w, weight + k, sizeof w);
+                std::memcpy(&c, centre + k, sizeof c);
+                const Four x = {static_cast<double>(value(k)), static_cast<double>(value(k + 1)),
+                                static_cast<double>(value(k + 2)),
+                                static_cast<double>(value(k + 3))};
+                const Four distance = x - c;
+                sums[half] += distance == distance ? w * distance : Four{};
+            }
         }
-        for (std::uint32_t lane = 0; i < test.n_numbers; ++i, ++lane) add(i, lane);
+        double sum[lanes];
+        std::memcpy(sum, sums, sizeof sum);
+        for (std::uint32_t k = 0; i < test.n_numbers; ++i, ++k) {
+            const double distance = static_cast<double>(value(i)) - centre[i];
+            sum[k] += distance == distance ? weight[i] * distance : 0.0;
+        }
         return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
     }
 
