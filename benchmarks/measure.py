@@ -279,7 +279,7 @@ def fast_row_microseconds(model, X):
     """
     if not hasattr(model, "row_predictor"):
         return None
-    encoded = model.schema_.encode(X) if isinstance(X, pd.DataFrame) else X
+    encoded = model.schema_.encode(model, X) if isinstance(X, pd.DataFrame) else X
     rows = list(np.ascontiguousarray(encoded, dtype="float64"))
     predict_row = model.row_predictor()
     answers = [predict_row(row) for row in rows]

@@ -59,9 +59,11 @@ void bind_data(nb::module_& m) {
                 data.append_categories(codes.data(), n_categories);
             },
             "codes"_a, "n_categories"_a)
-        .def("codes", [](nb::handle self, std::size_t f) { return codes(self, f); }, "feature"_a)
+        .def(
+            "codes", [](nb::handle self, std::size_t f) { return codes(self, f); }, "feature"_a)
         .def("n_bins", [](const Dataset& d, std::size_t f) { return d.column(f).n_bins; })
-        .def("is_categorical", [](const Dataset& d, std::size_t f) { return d.column(f).categorical; })
+        .def("is_categorical",
+             [](const Dataset& d, std::size_t f) { return d.column(f).categorical; })
         .def("has_missing", [](const Dataset& d, std::size_t f) { return d.column(f).has_missing; })
         .def_prop_ro("n_rows", &Dataset::n_rows)
         .def_prop_ro("n_features", &Dataset::n_features)

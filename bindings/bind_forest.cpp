@@ -158,7 +158,8 @@ void bind_forest(nb::module_& m) {
                 return Forest{self.graphs.first(n), {self.importances.begin(), cut}};
             },
             "n"_a)
-        .def("graph", [](const Forest& self, std::size_t i) { return self.graphs.unpack(i); }, "i"_a)
+        .def(
+            "graph", [](const Forest& self, std::size_t i) { return self.graphs.unpack(i); }, "i"_a)
         .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1)
         .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)

@@ -71,8 +71,9 @@ void bind_grow(nb::module_& m) {
         "grow",
         [](const Dataset& data, std::optional<Vector<Row>> rows, Vector<std::int32_t> classes,
            std::optional<Vector<double>> weights, const GrowParams& params, int n_jobs) {
-            return grow_from_arrays(
-                data, rows, {{classes.data(), classes.size()}, {}, span_of(weights)}, params, n_jobs);
+            return grow_from_arrays(data, rows,
+                                    {{classes.data(), classes.size()}, {}, span_of(weights)},
+                                    params, n_jobs);
         },
         "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(), "params"_a, "n_jobs"_a = 1,
         "Grow one classification tree on the given rows (all when None).");
@@ -80,8 +81,9 @@ void bind_grow(nb::module_& m) {
         "grow",
         [](const Dataset& data, std::optional<Vector<Row>> rows, Vector<double> numbers,
            std::optional<Vector<double>> weights, const GrowParams& params, int n_jobs) {
-            return grow_from_arrays(
-                data, rows, {{}, {numbers.data(), numbers.size()}, span_of(weights)}, params, n_jobs);
+            return grow_from_arrays(data, rows,
+                                    {{}, {numbers.data(), numbers.size()}, span_of(weights)},
+                                    params, n_jobs);
         },
         "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(), "params"_a, "n_jobs"_a = 1,
         "Grow one regression tree on the given rows (all when None).");

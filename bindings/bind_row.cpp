@@ -10,7 +10,7 @@ namespace {
 
 // The fast lane: one row, already numbers, no validation beyond its length.
 class RowPredictor {
-public:
+  public:
     RowPredictor(const PackedGraphs& graphs, nb::object owner, nb::object labels)
         : graphs_(graphs),
           owner_(std::move(owner)),
@@ -30,7 +30,7 @@ public:
         return array_of(std::vector(out_));
     }
 
-private:
+  private:
     template <class T>
     void run(const Vector<T>& row) {
         if (row.size() != graphs_.n_features()) {

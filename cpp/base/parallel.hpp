@@ -28,7 +28,7 @@ struct Interrupted : std::exception {
 using Poll = std::function<bool()>;
 
 class Team {
-public:
+  public:
     explicit Team(int n_threads = 1, Poll poll = {});
     ~Team();
     Team(const Team&) = delete;
@@ -52,7 +52,7 @@ public:
         if (stopped_.load(std::memory_order_relaxed)) throw Interrupted{};
     }
 
-private:
+  private:
     void poll_if_due();
     void work(int worker);
     void take_indices(int worker);

@@ -18,7 +18,7 @@ inline std::uint64_t key_of(std::uint64_t parent, std::uint64_t child) {
 }
 
 class Random {
-public:
+  public:
     explicit Random(std::uint64_t key) : state_(key) {}
 
     std::uint64_t next() {
@@ -33,7 +33,7 @@ public:
     // Uniform in [0, 1) with 53 bits.
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-private:
+  private:
     std::uint64_t state_;
 };
 

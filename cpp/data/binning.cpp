@@ -129,7 +129,8 @@ Distinct<T> sort_distinct(const T* values, std::size_t n) {
     return out;
 }
 
-// Index of the first value of each bin: bins of nearly equal weight, a heavy value alone in its bin.
+// Index of the first value of each bin: bins of nearly equal weight, a heavy value alone in its
+// bin.
 std::vector<std::size_t> equal_weight_bins(const std::vector<std::uint32_t>& counts,
                                            std::size_t total, std::uint32_t n_bins) {
     std::vector<std::size_t> starts{0};
@@ -224,8 +225,9 @@ template Column bin_numbers(const double*, std::size_t, std::uint32_t);
 
 Column bin_categories(const std::int32_t* codes, std::size_t n, std::uint32_t n_categories) {
     if (n_categories > Dataset::most_bins) {
-        throw std::invalid_argument("a categorical feature can have at most 65535 categories, got " +
-                                    std::to_string(n_categories));
+        throw std::invalid_argument(
+            "a categorical feature can have at most 65535 categories, got " +
+            std::to_string(n_categories));
     }
     Column column;
     column.categorical = true;

@@ -16,8 +16,8 @@ std::uint32_t Column::bins_up_to(double threshold) const {
 Cut cut_near(const Column& column, std::uint32_t a, std::uint32_t b, double threshold) {
     // The last bin that starts at or below the threshold.
     const auto first = column.smallest.begin();
-    auto bin = static_cast<std::uint32_t>(
-        std::upper_bound(first + a + 1, first + b, threshold) - first - 1);
+    auto bin = static_cast<std::uint32_t>(std::upper_bound(first + a + 1, first + b, threshold) -
+                                          first - 1);
     if (threshold < column.largest_of(bin)) {  // the threshold lies inside this bin
         const double from_left = bin > a ? threshold - column.smallest_of(bin) : INFINITY;
         const double from_right = bin + 1 < b ? column.largest_of(bin) - threshold : INFINITY;
@@ -74,8 +74,7 @@ void Dataset::append_numbers(std::span<const Strided<T>> columns, std::uint32_t 
             }
         }
         for (std::size_t c = begin; c < end; ++c) {
-            const T* values =
-                contiguous ? columns[c].data : buffer.data() + (c - begin) * n_rows_;
+            const T* values = contiguous ? columns[c].data : buffer.data() + (c - begin) * n_rows_;
             fresh[c] = std::make_unique<const Column>(bin_numbers(values, n_rows_, max_bins));
             team.checkpoint(worker);
         }

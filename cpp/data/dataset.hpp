@@ -27,7 +27,8 @@ struct Column {
     bool wide = false;
     bool has_missing = false;
     std::unique_ptr<std::uint8_t[]> bytes;
-    // Smallest and largest value in each numeric bin; `largest` is empty when every bin is one value.
+    // Smallest and largest value in each numeric bin; `largest` is empty when every bin is one
+    // value.
     std::vector<double> smallest, largest;
 
     const std::uint8_t* narrow_codes() const { return bytes.get(); }
@@ -64,7 +65,7 @@ struct Strided {
 };
 
 class Dataset {
-public:
+  public:
     static constexpr std::uint32_t most_bins = 65535;
     static constexpr std::uint32_t most_narrow_bins = 255;
 
@@ -82,7 +83,7 @@ public:
     void append_numbers(std::span<const Strided<T>> columns, std::uint32_t max_bins, Team& team);
     void append_categories(const std::int32_t* codes, std::uint32_t n_categories);
 
-private:
+  private:
     std::size_t n_rows_;
     std::vector<std::unique_ptr<const Column>> columns_;
 };

@@ -11,7 +11,7 @@
 namespace hedgerow {
 
 class CodedGraph {
-public:
+  public:
     CodedGraph(const DecisionGraph& graph, const Dataset& data);
 
     std::int32_t leaf_of(Row row) const {
@@ -23,7 +23,7 @@ public:
         }
     }
 
-private:
+  private:
     struct Node {
         const Column* column = nullptr;  // null for a leaf
         std::uint32_t n_left = 0;        // codes below it go left

@@ -70,16 +70,15 @@ void PackedGraphs::add(const DecisionGraph& graph) {
         switch (static_cast<Kind>(graph.kind[node])) {
             case Kind::category:
                 only_axis_ = false;
-                packed.test |= PackedNode::category |
-                               static_cast<std::uint32_t>(
-                                   tests_.add_set(graph.tests.set(graph.detail[node])));
+                packed.test |=
+                    PackedNode::category |
+                    static_cast<std::uint32_t>(tests_.add_set(graph.tests.set(graph.detail[node])));
                 category_feature_.push_back(static_cast<std::uint32_t>(graph.feature[node]));
                 break;
             case Kind::oblique:
                 only_axis_ = false;
-                packed.test |= PackedNode::oblique |
-                               static_cast<std::uint32_t>(
-                                   tests_.add_terms(graph.tests.oblique(graph.detail[node])));
+                packed.test |= PackedNode::oblique | static_cast<std::uint32_t>(tests_.add_terms(
+                                                         graph.tests.oblique(graph.detail[node])));
                 break;
             default:
                 packed.test |= static_cast<std::uint32_t>(graph.feature[node]);
@@ -160,7 +159,8 @@ DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
 
 template <class T>
 void PackedGraphs::apply(const T* x, std::size_t n_rows, std::int32_t* out, Team& team) const {
-    // Preorder numbers of the packed nodes, as in `unpack`; copies of one leaf are leaves of their own.
+    // Preorder numbers of the packed nodes, as in `unpack`; copies of one leaf are leaves of their
+    // own.
     std::vector<std::int32_t> number(nodes_.size(), -1);
     for (std::size_t g = 0; g < n_graphs(); ++g) {
         std::int32_t next = 0;
@@ -211,7 +211,10 @@ std::vector<std::uint32_t> PackedGraphs::features_of(std::size_t graph) const {
 
 PackedGraphs::State PackedGraphs::state() const {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(nodes_.data());
-    return {{bytes, bytes + nodes_.size() * sizeof(PackedNode)}, roots_, values_, category_feature_,
+    return {{bytes, bytes + nodes_.size() * sizeof(PackedNode)},
+            roots_,
+            values_,
+            category_feature_,
             tests_};
 }
 
@@ -259,10 +262,9 @@ void PackedGraphs::validate() const {
                 stack.pop_back();
                 if (node.is_leaf()) {
                     require(node.left == at, "a leaf has a child");
-                    require(n_outputs_ == 1
-                                ? std::isfinite(node.number)
-                                : std::bit_cast<std::uint64_t>(node.number) <
-                                      values_.size() / n_outputs_,
+                    require(n_outputs_ == 1 ? std::isfinite(node.number)
+                                            : std::bit_cast<std::uint64_t>(node.number) <
+                                                  values_.size() / n_outputs_,
                             "a leaf's value is broken");
                 }
                 continue;

@@ -1,7 +1,8 @@
 // Graphs laid out for prediction: 16 bytes a node, one or many graphs in one array.
 //
 // pair     the two children of a test stand side by side, so a node stores one index. A node with
-//          several parents is copied into the pair of each (16 bytes a copy); its own pair is shared.
+//          several parents is copied into the pair of each (16 bytes a copy); its own pair is
+//          shared.
 // leaf     points at itself, so rows are routed several at a time without branching on which of
 //          them has arrived; its number slot holds the value (one output) or a row of `values`.
 // values   the distinct value vectors of all leaves: pure leaves of one class share one row.
@@ -37,7 +38,7 @@ struct PackedNode {
 static_assert(sizeof(PackedNode) == 16);
 
 class PackedGraphs {
-public:
+  public:
     PackedGraphs(std::uint32_t n_features, std::uint32_t n_outputs)
         : n_features_(n_features), n_outputs_(n_outputs) {}
 
@@ -89,7 +90,7 @@ public:
     State state() const;
     static PackedGraphs from_state(std::uint32_t n_features, std::uint32_t n_outputs, State state);
 
-private:
+  private:
     void validate() const;
     template <class T>
     std::uint32_t route(std::uint32_t at, const T* x) const;

@@ -44,7 +44,8 @@ std::vector<double> principal_scores(const Stats& stats, const typename Stats::N
     for (std::size_t i = 0; i < c; ++i) {
         for (std::uint32_t j = 0; j < k; ++j) p[i * k + j] -= mean[j];
     }
-    // Start from the category farthest from the mean: never orthogonal to the component by accident.
+    // Start from the category farthest from the mean: never orthogonal to the component by
+    // accident.
     std::vector<double> direction(k), next(k), scores(c);
     double farthest = -1;
     for (std::size_t i = 0; i < c; ++i) {

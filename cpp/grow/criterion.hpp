@@ -5,7 +5,8 @@
 // sides   the stats left and right of a moving border: start with all rows on the right, move bins
 //         or single rows to the left, ask for the score.
 // score   the part of the impurity that depends on the split, turned so that more is better:
-//         weight * impurity = constant - score, hence gain = score(left) + score(right) - score(node).
+//         weight * impurity = constant - score, hence gain = score(left) + score(right) -
+//         score(node).
 //
 // Class counts are integers when all weights are (the usual case: unit weights and bootstraps), so
 // equal splits have exactly equal scores; otherwise sums are float64.
@@ -106,7 +107,7 @@ struct SumStats {
 // Left and right class weights; Derived keeps its own running totals of them.
 template <class Derived, class Stats_>
 class ClassSides {
-public:
+  public:
     using Stats = Stats_;
     using Number = typename Stats::Number;
     using Sum = typename Stats::Sum;
@@ -148,14 +149,14 @@ public:
     std::uint32_t n_right() const { return n_right_; }
     const Stats& stats() const { return stats_; }
 
-protected:
+  protected:
     Stats stats_;
     std::uint32_t n_padded_;
     std::vector<Number> left_, right_;
     Sum weight_left_ = 0, weight_right_ = 0;
     std::uint32_t n_left_ = 0, n_right_ = 0;
 
-private:
+  private:
     Derived& self() { return static_cast<Derived&>(*this); }
     std::uint32_t count_moved(const Number* bin, Sum moved) const {
         if constexpr (Stats::weighted) return static_cast<std::uint32_t>(bin[n_padded_]);
@@ -168,7 +169,7 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
     using Base = ClassSides<GiniSides<Stats>, Stats>;
     using Sum = typename Base::Sum;
 
-public:
+  public:
     using Number = typename Base::Number;
     using Base::Base;
 
@@ -220,7 +221,7 @@ public:
         r -= w;
     }
 
-private:
+  private:
     // The changes of the two sums of squares. `Lanes` are one integer, or four of 32 bits at a time
     // (1.4x on ten classes; the compiler does not find this loop worth vectorising by itself).
     template <class Lanes>
@@ -230,7 +231,8 @@ private:
         Lanes moved{}, gained{}, lost{};
         constexpr std::uint32_t n_lanes = std::is_integral_v<Lanes> ? 1 : 4;
         for (std::uint32_t k = 0; k < this->n_padded_; k += n_lanes) {
-            const auto b = load<Lanes>(bin + k), l = load<Lanes>(left + k), r = load<Lanes>(right + k);
+            const auto b = load<Lanes>(bin + k), l = load<Lanes>(left + k),
+                       r = load<Lanes>(right + k);
             moved += b;
             gained += b * (l + l + b);
             lost += b * (r + r - b);
@@ -281,7 +283,7 @@ class EntropySides : public ClassSides<EntropySides<Stats>, Stats> {
     using Base = ClassSides<EntropySides<Stats>, Stats>;
     using Sum = typename Base::Sum;
 
-public:
+  public:
     using Number = typename Base::Number;
     using Base::Base;
 
@@ -330,14 +332,14 @@ public:
         logs_right_ += x_log_x(r);
     }
 
-private:
+  private:
     double logs_left_ = 0, logs_right_ = 0;
 };
 
 // Sum and weight on both sides; Derived says what they are worth.
 template <class Derived, class Stats_>
 class SumSides {
-public:
+  public:
     using Stats = Stats_;
     using Number = double;
 
@@ -372,7 +374,7 @@ public:
     std::uint32_t n_right() const { return n_right_; }
     const Stats& stats() const { return stats_; }
 
-private:
+  private:
     void shift(double sum, double weight, std::uint32_t n) {
         sum_left_ += sum;
         sum_right_ -= sum;
@@ -398,11 +400,11 @@ struct SquaredErrorSides : SumSides<SquaredErrorSides<Stats>, Stats> {
 template <class Stats>
 struct PoissonSides : SumSides<PoissonSides<Stats>, Stats> {
     using SumSides<PoissonSides<Stats>, Stats>::SumSides;
-    // A side whose targets are all zero, up to rounding, has no logarithm: such a split is never taken.
+    // A side whose targets are all zero, up to rounding, has no logarithm: such a split is never
+    // taken.
     static double worth(double sum, double weight, double node_sum) {
-        return sum > 1e-12 * node_sum
-                   ? sum * std::log(sum / weight)
-                   : -std::numeric_limits<double>::infinity();
+        return sum > 1e-12 * node_sum ? sum * std::log(sum / weight)
+                                      : -std::numeric_limits<double>::infinity();
     }
     static double deviance(double y, double mean) { return y > 0 ? y * std::log(y / mean) : 0.0; }
 };

@@ -3,7 +3,7 @@
 namespace hedgerow {
 
 DecisionGraph grow_entropy(const Dataset& data, Sample sample, const GrowTargets& targets,
-                      const GrowParams& params, Team& team) {
+                           const GrowParams& params, Team& team) {
     return grow_classifier<EntropySides>(data, std::move(sample), targets, params, team);
 }
 

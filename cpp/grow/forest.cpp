@@ -24,7 +24,8 @@ Sample sample_of(const ForestParams& params, const GrowTargets& targets,
         std::vector<double> counts(params.tree.n_classes, 0.0);
         for (std::size_t row = 0; row < bag.size(); ++row) counts[targets.classes[row]] += bag[row];
         const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
-        const auto present = std::count_if(counts.begin(), counts.end(), [](double c) { return c > 0; });
+        const auto present =
+            std::count_if(counts.begin(), counts.end(), [](double c) { return c > 0; });
         for (std::size_t k = 0; k < counts.size(); ++k) {
             if (counts[k] > 0) by_class[k] = total / (static_cast<double>(present) * counts[k]);
         }
@@ -178,8 +179,9 @@ std::vector<double> out_of_bag_importances(const Forest& forest, const ForestPar
     return out;
 }
 
-template std::vector<double> out_of_bag_importances(const Forest&, const ForestParams&, const float*,
-                                                    std::size_t, const GrowTargets&, Team&);
+template std::vector<double> out_of_bag_importances(const Forest&, const ForestParams&,
+                                                    const float*, std::size_t, const GrowTargets&,
+                                                    Team&);
 template std::vector<double> out_of_bag_importances(const Forest&, const ForestParams&,
                                                     const double*, std::size_t, const GrowTargets&,
                                                     Team&);

@@ -1,6 +1,7 @@
 // Many trees on one binned data set.
 //
-// member   tree number i of a forest; it depends on (seed, i) and the data alone, so growing 50 trees
+// member   tree number i of a forest; it depends on (seed, i) and the data alone, so growing 50
+// trees
 //          and then 50 more gives the same 100 as growing them at once, on any number of threads
 // bag      the rows a member was grown on: drawn with replacement, kept as multiplicities
 //
@@ -21,15 +22,16 @@ struct ForestParams {
     GrowParams tree;  // its seed is replaced by each member's
     std::uint64_t seed = 0;
     bool bootstrap = true;
-    std::uint32_t n_draws = 0;         // rows drawn for each bag
-    bool balanced_subsample = false;   // weigh classes by their frequency in each bag
+    std::uint32_t n_draws = 0;        // rows drawn for each bag
+    bool balanced_subsample = false;  // weigh classes by their frequency in each bag
 };
 
 // How often each row is in member i's bag.
-std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows, std::uint64_t member);
+std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
+                                  std::uint64_t member);
 
 struct OutOfBag {
-    std::vector<double> sums;           // n_rows x n_outputs, over the members that did not see the row
+    std::vector<double> sums;  // n_rows x n_outputs, over the members that did not see the row
     std::vector<std::uint32_t> counts;  // how many these are
 };
 
@@ -43,9 +45,9 @@ void grow_forest(const Dataset& data, const GrowTargets& targets, const ForestPa
                  std::size_t n_trees, Forest& forest, OutOfBag* out_of_bag,
                  std::atomic<std::size_t>& done, Team& team);
 
-// By how much each member's loss on its out-of-bag rows rises when a feature is shuffled among them:
-// n_members x n_features, in shares of rows (classes) or squared units. Rows of `x` are the training
-// rows, contiguous. NaN for a member without out-of-bag rows.
+// By how much each member's loss on its out-of-bag rows rises when a feature is shuffled among
+// them: n_members x n_features, in shares of rows (classes) or squared units. Rows of `x` are the
+// training rows, contiguous. NaN for a member without out-of-bag rows.
 template <class T>
 std::vector<double> out_of_bag_importances(const Forest& forest, const ForestParams& params,
                                            const T* x, std::size_t n_rows,

@@ -17,12 +17,12 @@ namespace hedgerow {
 struct Gathered {
     std::vector<CodeView> views;  // by feature; empty for the constant ones
 
-    // `features` lists all features, the first `n_constant` of which are constant in the rows; newly
-    // found constants join them.
+    // `features` lists all features, the first `n_constant` of which are constant in the rows;
+    // newly found constants join them.
     Gathered(const std::vector<CodeView>& from, std::span<const Row> rows,
              std::vector<std::uint32_t>& features, std::uint32_t& n_constant);
 
-private:
+  private:
     std::unique_ptr<std::uint8_t[]> narrow_;
     std::vector<std::vector<std::uint16_t>> wide_;
     std::vector<std::uint16_t> originals_;

@@ -2,8 +2,10 @@
 //
 // 1. The rows, targets and weights are copied into arrays that each split partitions in place, so
 //    a node is a range and its targets are read in order.
-// 2. Large nodes: one histogram per feature, the larger child's by subtraction; features in parallel.
-// 3. Nodes below a size that depends on the data alone are grown whole, as tasks in parallel; a task
+// 2. Large nodes: one histogram per feature, the larger child's by subtraction; features in
+// parallel.
+// 3. Nodes below a size that depends on the data alone are grown whole, as tasks in parallel; a
+// task
 //    gathers the codes of its rows into a block that fits the cache and grows there.
 // 4. With a leaf limit the frontier is a heap (best-first) instead of a stack.
 //
@@ -21,8 +23,8 @@
 
 namespace hedgerow {
 
-// `rows` may repeat and may be empty for "all rows"; `classes` or `numbers` and `weights` are indexed by
-// data-set row. Weights may be empty; rows of weight zero are left out.
+// `rows` may repeat and may be empty for "all rows"; `classes` or `numbers` and `weights` are
+// indexed by data-set row. Weights may be empty; rows of weight zero are left out.
 struct GrowTargets {
     std::span<const std::int32_t> classes;
     std::span<const double> numbers;

@@ -35,7 +35,8 @@ void count_one(const Stats& stats, const Code* codes, const NodeRows<Stats>& nod
     const std::uint32_t n_pairs = node.n / 2;
     for (std::uint32_t i = 0; i < 2 * n_pairs; i += 2) {
         stats.add(bins + codes[node.rows[i]] * width, node.targets[i], node.weight(i));
-        stats.add(second + codes[node.rows[i + 1]] * width, node.targets[i + 1], node.weight(i + 1));
+        stats.add(second + codes[node.rows[i + 1]] * width, node.targets[i + 1],
+                  node.weight(i + 1));
     }
     if (node.n % 2) {
         const std::uint32_t last = node.n - 1;

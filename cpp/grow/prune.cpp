@@ -8,7 +8,7 @@ namespace {
 
 // The tree while it is pruned: which nodes are leaves now, and what stands below each node.
 class Pruner {
-public:
+  public:
     explicit Pruner(const DecisionGraph& tree)
         : tree_(tree),
           parent_(tree.n_nodes(), -1),
@@ -65,7 +65,7 @@ public:
         return out;
     }
 
-private:
+  private:
     struct Entry {
         double price;
         std::int32_t node;

@@ -1,7 +1,7 @@
 // Minimal cost-complexity pruning (Breiman et al. 1984, chapter 3) of a grown tree.
 //
-// The node whose collapse costs the least impurity per leaf saved goes first; what a collapse changes
-// is its ancestors only. Cost: splits x depth x log(splits).
+// The node whose collapse costs the least impurity per leaf saved goes first; what a collapse
+// changes is its ancestors only. Cost: splits x depth x log(splits).
 #pragma once
 
 #include <vector>

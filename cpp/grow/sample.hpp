@@ -25,7 +25,8 @@ DecisionGraph grow_sample(const Dataset&, Sample, const GrowTargets&, const Grow
 // One function per criterion, each in a file of its own so that they compile in parallel.
 DecisionGraph grow_gini(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 DecisionGraph grow_entropy(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
-DecisionGraph grow_squared_error(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+DecisionGraph grow_squared_error(const Dataset&, Sample, const GrowTargets&, const GrowParams&,
+                                 Team&);
 DecisionGraph grow_poisson(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 
 template <class T, class From>
@@ -55,8 +56,8 @@ DecisionGraph grow_classifier(const Dataset& data, Sample sample, const GrowTarg
 // The mean to 20 bits: subtracting it from targets with few digits (counts, cents) is exact, and so
 // are the means of the leaves after it was put back.
 inline double rounded_mean(const std::vector<double>& numbers) {
-    const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) /
-                        static_cast<double>(numbers.size());
+    const double mean =
+        std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
     if (!std::isfinite(mean)) return 0;
     int exponent = 0;
     const double fraction = std::frexp(mean, &exponent);

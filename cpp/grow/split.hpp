@@ -62,8 +62,9 @@ struct Split {
     bool found() const { return feature >= 0; }
 };
 
-// What a split must respect, and when two scores count as equal. Equal scores go to the feature with
-// the lowest index, then to the lowest threshold: the tree never depends on the order of the search.
+// What a split must respect, and when two scores count as equal. Equal scores go to the feature
+// with the lowest index, then to the lowest threshold: the tree never depends on the order of the
+// search.
 struct SplitRules {
     std::uint32_t min_samples_leaf;
     double min_weight_leaf;

@@ -5,7 +5,8 @@
 // scan_random  one threshold drawn uniformly between the node's smallest and largest value
 //
 // Each returns false when the feature is constant in the node, and otherwise updates `best`.
-// Missing values are tried on both sides; where a node has none they later follow the heavier child.
+// Missing values are tried on both sides; where a node has none they later follow the heavier
+// child.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +38,9 @@ namespace detail {
 
 // Takes the present state of the sides if it is the best so far; a border right after code `a`.
 template <class Sides>
-inline __attribute__((always_inline)) bool take_border(const Sides& sides, const SplitRules& rules, std::int32_t feature, std::uint32_t a,
-                 bool missing_left, Split& best) {
+inline __attribute__((always_inline)) bool take_border(const Sides& sides, const SplitRules& rules,
+                                                       std::int32_t feature, std::uint32_t a,
+                                                       bool missing_left, Split& best) {
     if (!rules.allow(sides) || !sides.may_beat(best.score - 2 * rules.tolerance)) return false;
     const double score = sides.score();
     if (!rules.better(score, feature, best)) return false;
@@ -112,47 +114,75 @@ inline void sort_keys(std::vector<std::uint32_t>& keys, std::uint32_t n, std::ui
 // Codes and positions of the node's rows in one number, so that sorting is by code, then by row.
 inline constexpr std::uint32_t most_sorted_rows = 1 << 16;
 
-template <class Stats>
-bool fill_keys(const CodeView& view, const NodeRows<Stats>& node, std::uint32_t* keys) {
-    std::uint32_t low = ~0u, high = 0;
+namespace detail {
+
+// Writes the keys of the rows whose code is not the lowest one, 0; returns how many there are.
+template <class Code, class Stats>
+std::uint32_t fill_keys(const Code* codes, const NodeRows<Stats>& node, std::uint32_t* keys) {
+    std::uint32_t n = 0;
     for (std::uint32_t i = 0; i < node.n; ++i) {
-        const std::uint32_t code = view.at(node.rows[i]);
-        low = std::min(low, code);
-        high = std::max(high, code);
-        keys[i] = code << 16 | i;
+        const std::uint32_t code = codes[node.rows[i]];
+        keys[n] = code << 16 | i;
+        n += code != 0;
     }
-    return low != high;
+    return n;
 }
 
+}  // namespace detail
+
+// Rows of code 0 are never sorted: they are the first group, and what is left of the node's total
+// when the others are taken off. Most pixels, word counts and flags are 0, so this is most rows.
 template <class Sides, class Stats>
 bool scan_sorted(Sides& sides, const CodeView& view, std::int32_t feature,
                  const NodeRows<Stats>& node, std::vector<std::uint32_t>& keys,
-                 std::vector<std::uint32_t>& scratch, const SplitRules& rules, Split& best) {
-    keys.resize(node.n);
-    if (!fill_keys(view, node, keys.data())) return false;
-    sort_keys(keys, node.n, view.n_bins + 1, scratch);
-    std::uint32_t n_present = node.n;
+                 std::vector<std::uint32_t>& scratch, std::vector<typename Stats::Number>& zeros,
+                 const SplitRules& rules, Split& best) {
+    if (keys.size() < node.n + 1) keys.resize(node.n + 1);
+    const std::uint32_t n = view.narrow ? detail::fill_keys(view.narrow, node, keys.data())
+                                        : detail::fill_keys(view.wide, node, keys.data());
+    if (n == 0) return false;
+    sort_keys(keys, n, view.n_bins + 1, scratch);
+    const bool has_zeros = n < node.n;
+    if (!has_zeros && keys[0] >> 16 == keys[n - 1] >> 16) return false;
+    std::uint32_t n_present = n;
     while (n_present > 0 && keys[n_present - 1] >> 16 == view.n_bins) --n_present;
-    const bool has_missing = n_present < node.n;
 
+    const auto& stats = sides.stats();
+    if (has_zeros) {
+        zeros.assign(stats.width(), 0);
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t at = keys[i] & 0xffff;
+            stats.add(zeros.data(), node.targets[at], node.weight(at));
+        }
+        for (std::size_t k = 0; k < zeros.size(); ++k) zeros[k] = node.total[k] - zeros[k];
+    }
     const auto move = [&](std::uint32_t i) {
         const std::uint32_t at = keys[i] & 0xffff;
         sides.move_row(node.targets[at], node.weight(at));
     };
+    const auto code_at = [&](std::uint32_t i) {
+        return i < n_present ? keys[i] >> 16 : view.n_bins;
+    };
+    const bool has_missing = n_present < n;
     for (int pass = 0; pass <= int(has_missing); ++pass) {
         const bool missing_left = pass == 1;
-        sides.start(node.total);
-        if (missing_left) {
-            for (std::uint32_t i = n_present; i < node.n; ++i) move(i);
-        }
-        for (std::uint32_t i = 0; i < n_present; ++i) {
-            move(i);
-            const std::uint32_t a = keys[i] >> 16;
-            const std::uint32_t b = i + 1 < n_present ? keys[i + 1] >> 16 : view.n_bins;
-            if (a != b && sides.n_right() > 0 &&
+        const auto take = [&](std::uint32_t a, std::uint32_t b) {
+            if (sides.n_right() > 0 &&
                 detail::take_border(sides, rules, feature, a, missing_left, best)) {
                 best.b = b;
             }
+        };
+        sides.start(node.total);
+        if (missing_left) {
+            for (std::uint32_t i = n_present; i < n; ++i) move(i);
+        }
+        if (has_zeros) {
+            sides.move(zeros.data());
+            take(0, code_at(0));
+        }
+        for (std::uint32_t i = 0; i < n_present; ++i) {
+            move(i);
+            if (code_at(i) != code_at(i + 1)) take(code_at(i), code_at(i + 1));
         }
     }
     return true;
@@ -209,8 +239,8 @@ void sum_left(const Stats& stats, const NodeRows<Stats>& node, const std::uint16
 template <class Sides, class Stats>
 bool scan_random(Sides& sides, const CodeView& view, std::int32_t feature,
                  const NodeRows<Stats>& node, std::vector<std::uint16_t>& codes,
-                 std::vector<typename Stats::Number>& bins, const SplitRules& rules,
-                 Random& random, Split& best) {
+                 std::vector<typename Stats::Number>& bins, const SplitRules& rules, Random& random,
+                 Split& best) {
     if (codes.size() < node.n) codes.resize(node.n);
     const auto [low, high, n_missing] =
         view.narrow ? detail::copy_codes(view.narrow, view.n_bins, node, codes.data())

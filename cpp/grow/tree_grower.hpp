@@ -10,8 +10,7 @@
 #include "base/random.hpp"
 #include "grow/gathered.hpp"
 #include "grow/grower.hpp"
-#include "grow/histogram.hpp"
-#include "grow/split_search.hpp"
+#include "grow/node_search.hpp"
 
 namespace hedgerow {
 
@@ -21,10 +20,10 @@ class TreeGrower {
     using Number = typename Stats::Number;
     using Target = typename Stats::Target;
     using Weight = typename Stats::Weight;
+    using Work = Workspace<Sides>;
 
-    // Nodes up to this many rows are sorted rather than counted. With few bins counting is cheap
-    // at once; 32 was the crossing on pixel columns with 10 classes.
-    static constexpr std::uint32_t few_rows = 32;
+    // Nodes this small are grown where they are, without a gather.
+    static constexpr std::uint32_t few_rows = 64;
     // Subtrees of at most this many rows, or this share of all, are grown as one task.
     static constexpr std::uint32_t task_rows = 4096;
     static constexpr std::uint32_t task_share = 16;
@@ -60,30 +59,15 @@ class TreeGrower {
         }
     };
 
-    // What one thread needs while it grows.
-    struct Workspace {
-        explicit Workspace(const Stats& stats) : sides(stats), total(stats.width()) {}
-        Sides sides;
-        std::vector<Number> total;
-        std::vector<Number> bins;
-        std::vector<std::uint32_t> keys, scratch;
-        std::vector<std::uint16_t> codes;
-        std::vector<std::uint32_t> features;
-        std::uint32_t n_opened = 0;
-        std::vector<Row> rows;
-        std::vector<Target> targets;
-        std::vector<Weight> weights;
-    };
-
     // Where a subtree is grown: the views of the codes and the graph it is written to.
     struct Site {
         const std::vector<CodeView>& views;
         DecisionGraph& graph;
-        Workspace& work;
+        Work& work;
         int worker;
     };
 
-public:
+  public:
     TreeGrower(const Dataset& data, const GrowParams& params, Stats stats, std::vector<Row> rows,
                std::vector<Target> targets, std::vector<Weight> weights, Team& team)
         : data_(data),
@@ -93,11 +77,8 @@ public:
           targets_(std::move(targets)),
           weights_(std::move(weights)),
           team_(team),
-          n_features_(static_cast<std::uint32_t>(data.n_features())) {
-        max_features_ = params.max_features < 0
-                            ? n_features_
-                            : static_cast<std::uint32_t>(std::min<std::int64_t>(params.max_features,
-                                                                                n_features_));
+          n_features_(static_cast<std::uint32_t>(data.n_features())),
+          search_(params, stats, n_features_) {
         for (std::uint32_t f = 0; f < n_features_; ++f) {
             const Column& column = data.column(f);
             views_.push_back({column.wide ? nullptr : column.narrow_codes(),
@@ -109,11 +90,17 @@ public:
     }
 
     DecisionGraph grow() {
-        Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, 0, scramble(params_.seed), -1,
-                  false, nullptr};
+        Node root{0,
+                  static_cast<std::uint32_t>(rows_.size()),
+                  0,
+                  0,
+                  scramble(params_.seed),
+                  -1,
+                  false,
+                  nullptr};
         for (int i = 0; i < team_.size(); ++i) workspaces_.emplace_back(stats_);
         DecisionGraph graph = empty_graph();
-        Workspace& work = workspaces_[0];
+        Work& work = workspaces_[0];
         reset_features(work);
         const Site site{views_, graph, work, 0};
         total_weight_ = weight_between(root.begin, root.end);
@@ -123,12 +110,12 @@ public:
         }
         const std::uint32_t limit =
             std::max(task_rows, static_cast<std::uint32_t>(rows_.size() / task_share));
-        if (!draws() && root.size() > limit) return grow_in_tasks(root, site, limit);
+        if (!search_.draws() && root.size() > limit) return grow_in_tasks(root, site, limit);
         grow_subtree(root, site, root.size());
         return graph;
     }
 
-private:
+  private:
     DecisionGraph empty_graph() const {
         DecisionGraph graph;
         graph.n_features = n_features_;
@@ -136,13 +123,7 @@ private:
         return graph;
     }
 
-    // Whether nodes look at some features or thresholds only, drawn at random. Such trees are grown
-    // in one piece: what a node draws depends on which features were found constant before it.
-    bool draws() const {
-        return max_features_ < n_features_ || params_.splitter == GrowParams::Splitter::random;
-    }
-
-    void reset_features(Workspace& work) const {
+    void reset_features(Work& work) const {
         work.features.resize(n_features_);
         std::iota(work.features.begin(), work.features.end(), 0u);
     }
@@ -155,14 +136,14 @@ private:
         return end - begin;
     }
 
-    void sum_targets(const Node& node, Workspace& work) const {
+    void sum_targets(const Node& node, Work& work) const {
         std::fill(work.total.begin(), work.total.end(), Number{0});
         for (std::uint32_t i = node.begin; i < node.end; ++i) {
             stats_.add(work.total.data(), targets_[i], Stats::weighted ? weights_[i] : Weight{1});
         }
     }
 
-    NodeRows<Stats> rows_of(const Node& node, const Workspace& work) const {
+    NodeRows<Stats> rows_of(const Node& node, const Work& work) const {
         return {rows_.data() + node.begin, targets_.data() + node.begin,
                 Stats::weighted ? weights_.data() + node.begin : nullptr, node.size(),
                 work.total.data()};
@@ -171,18 +152,19 @@ private:
     // Writes the node into the graph; returns its index.
     std::int32_t open(const Node& node, const Site& site) const {
         DecisionGraph& graph = site.graph;
-        Workspace& work = site.work;
+        Work& work = site.work;
         sum_targets(node, work);
         const std::int32_t index = graph.add_node();
         graph.n_samples[index] = static_cast<std::int32_t>(node.size());
         graph.weight[index] = stats_.weight(work.total.data());
         graph.impurity[index] = impurity_of(node, work);
-        stats_.write_value(work.total.data(), graph.value.data() + std::size_t(index) * graph.n_outputs);
+        stats_.write_value(work.total.data(),
+                           graph.value.data() + std::size_t(index) * graph.n_outputs);
         if (node.parent >= 0) (node.is_left ? graph.left : graph.right)[node.parent] = index;
         return index;
     }
 
-    double impurity_of(const Node& node, const Workspace& work) const {
+    double impurity_of(const Node& node, const Work& work) const {
         if constexpr (Stats::classes) {
             return Sides::node_impurity(stats_, work.total.data());
         } else {
@@ -200,7 +182,7 @@ private:
         }
     }
 
-    bool may_split(const Node& node, const Workspace& work) const {
+    bool may_split(const Node& node, const Work& work) const {
         if (params_.max_depth >= 0 && node.depth >= params_.max_depth) return false;
         if (node.size() < params_.min_samples_split) return false;
         if (node.size() < 2 * params_.min_samples_leaf) return false;
@@ -230,14 +212,15 @@ private:
     Split find_split(Node& node, std::int32_t index, const Site& site) {
         const double node_score = Sides::node_score(stats_, site.work.total.data());
         const SplitRules rules = rules_for(site.graph, index, node_score);
+        const auto rows = rows_of(node, site.work);
         Split best;
         if (node.histogram) {
             best = search_histogram(node, rules, site);
-        } else if (draws()) {
-            const double pure_score = node_score + loss_of(site.graph, index);
-            best = search_drawn(node, rules, pure_score, site);
+        } else if (search_.draws()) {
+            best = search_.search_drawn(rows, node.n_constant, node.key, site.views, site.work,
+                                        rules, node_score + loss_of(site.graph, index));
         } else {
-            best = search_all(node, rules, site);
+            best = search_.search_all(rows, node.n_constant, site.views, site.work, rules);
         }
         if (best.found() && gain_of(best, node_score) + 1e-15 < params_.min_impurity_decrease) {
             best = {};
@@ -250,125 +233,6 @@ private:
         double gain = (split.score - node_score) / total_weight_;
         if (params_.criterion == GrowParams::Criterion::entropy) gain /= std::log(2.0);
         return gain;
-    }
-
-    // All features that are not known to be constant; newly found constants move to the front.
-    Split search_all(Node& node, const SplitRules& rules, const Site& site) {
-        Split best;
-        auto& features = site.work.features;
-        std::uint32_t n_constant = node.n_constant;
-        for (std::uint32_t at = node.n_constant; at < n_features_;) {
-            const int n = static_cast<int>(
-                std::min<std::uint32_t>(columns_per_pass, n_features_ - at));
-            std::array<bool, columns_per_pass> varies{};
-            search_some(node, features.data() + at, n, rules, site, best, varies.data());
-            for (int c = 0; c < n; ++c, ++at) {
-                if (!varies[c]) std::swap(features[at], features[n_constant++]);
-            }
-        }
-        node.n_constant = n_constant;
-        return best;
-    }
-
-    // Whether counting is cheaper than sorting. In nanoseconds, measured: a row takes 1 to count and
-    // 5 to sort and move; a bin takes 1.5 and half of one for each number in it.
-    bool counts(const CodeView& view, std::uint32_t n) const {
-        return view.column->categorical || n >= most_sorted_rows ||
-               4 * n > view.n_bins * (1.5 + 0.5 * stats_.width());
-    }
-
-    // Up to four features at once, counted together where counting pays.
-    void search_some(const Node& node, const std::uint32_t* features, int n,
-                     const SplitRules& rules, const Site& site, Split& best, bool* varies) {
-        Workspace& work = site.work;
-        const auto rows = rows_of(node, work);
-        std::array<const CodeView*, columns_per_pass> counted{};
-        std::array<int, columns_per_pass> which{};
-        std::array<std::size_t, columns_per_pass + 1> start{};
-        int n_counted = 0;
-        for (int c = 0; c < n; ++c) {
-            const CodeView& view = site.views[features[c]];
-            if (!counts(view, node.size())) {
-                varies[c] = scan_sorted(work.sides, view, static_cast<std::int32_t>(features[c]),
-                                        rows, work.keys, work.scratch, rules, best);
-                continue;
-            }
-            counted[n_counted] = &view;
-            which[n_counted] = c;
-            start[n_counted + 1] =
-                start[n_counted] + std::size_t(view.n_bins + 1) * stats_.width();
-            ++n_counted;
-        }
-        if (n_counted == 0) return;
-        if (work.bins.size() < start[n_counted]) work.bins.resize(start[n_counted]);
-        std::fill_n(work.bins.begin(), start[n_counted], Number{0});
-        std::array<Number*, columns_per_pass> bins{};
-        for (int c = 0; c < n_counted; ++c) bins[c] = work.bins.data() + start[c];
-        count_some(stats_, counted.data(), n_counted, rows, bins.data());
-        for (int c = 0; c < n_counted; ++c) {
-            varies[which[c]] = scan_counted(work.sides, bins[c], *counted[c], features[which[c]],
-                                            work.total.data(), rules, best);
-        }
-    }
-
-    bool scan_counted(Sides& sides, const Number* bins, const CodeView& view, std::uint32_t feature,
-                      const Number* total, const SplitRules& rules, Split& best) const {
-        const auto f = static_cast<std::int32_t>(feature);
-        return view.column->categorical
-                   ? scan_categories(sides, bins, view, f, total, rules, best)
-                   : scan_bins(sides, bins, view, f, total, rules, best);
-    }
-
-    // Features drawn without replacement until max_features were looked at and one of them varied.
-    // Known constants count as looked at, as in scikit-learn. A split into two pure children ends the
-    // search: nothing can be better (most nodes of a full-grown tree have two or three rows).
-    Split search_drawn(Node& node, const SplitRules& rules, double pure_score, const Site& site) {
-        Split best;
-        Random random(node.key);
-        auto& features = site.work.features;
-        std::uint32_t open = n_features_, drawn_constants = 0, found_constants = 0, looked_at = 0;
-        std::uint32_t n_constant = node.n_constant;
-        while (open > n_constant && best.score < pure_score - rules.tolerance &&
-               (looked_at < max_features_ || looked_at <= found_constants + drawn_constants)) {
-            ++looked_at;
-            auto at = static_cast<std::uint32_t>(
-                drawn_constants + random.below(open - found_constants - drawn_constants));
-            if (at < node.n_constant) {  // which one does not matter, and the front stays as it is
-                ++drawn_constants;
-                continue;
-            }
-            at += found_constants;
-            bool varies = false;
-            const std::uint32_t feature = features[at];
-            if (params_.splitter == GrowParams::Splitter::random) {
-                varies = search_random(node, feature, rules, site, random, best);
-            } else {
-                search_some(node, &feature, 1, rules, site, best, &varies);
-            }
-            if (varies) {
-                std::swap(features[at], features[--open]);
-            } else {
-                std::swap(features[at], features[n_constant++]);
-                ++found_constants;
-            }
-        }
-        node.n_constant = n_constant;
-        return best;
-    }
-
-    bool search_random(const Node& node, std::uint32_t feature, const SplitRules& rules,
-                       const Site& site, Random& random, Split& best) {
-        Workspace& work = site.work;
-        const CodeView& view = site.views[feature];
-        const auto rows = rows_of(node, work);
-        const auto f = static_cast<std::int32_t>(feature);
-        if (!view.column->categorical) {
-            return scan_random(work.sides, view, f, rows, work.codes, work.bins, rules, random, best);
-        }
-        work.bins.assign(std::size_t(view.n_bins + 1) * stats_.width(), Number{0});
-        count_column(stats_, view, rows, work.bins.data());
-        return scan_random_categories(work.sides, work.bins.data(), view, f, work.total.data(),
-                                      rules, random, best);
     }
 
     // ---- large nodes: whole histograms, features in parallel ----
@@ -390,8 +254,8 @@ private:
             if (histogram.use_count() == 1) return histogram;
         }
         const std::size_t bytes = histogram_size() * sizeof(Number);
-        const auto budget = std::max(histogram_bytes,
-                                     static_cast<std::size_t>(histogram_share * n_cells_));
+        const auto budget =
+            std::max(histogram_bytes, static_cast<std::size_t>(histogram_share * n_cells_));
         if ((histograms_.size() + 1) * bytes > budget) return nullptr;
         histograms_.push_back(std::make_shared_for_overwrite<Number[]>(histogram_size()));
         return histograms_.back();
@@ -426,9 +290,9 @@ private:
         team_.for_each((n + chunk - 1) / chunk, [&](std::size_t group, int worker) {
             for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
                 const std::uint32_t f = features[node.n_constant + i];
-                varies[i] = scan_counted(workspaces_[worker].sides,
-                                         node.histogram.get() + bin_start_[f], views_[f], f,
-                                         site.work.total.data(), rules, found[i]);
+                varies[i] = search_.scan_counted(workspaces_[worker].sides,
+                                                 node.histogram.get() + bin_start_[f], views_[f], f,
+                                                 site.work.total.data(), rules, found[i]);
             }
         });
         Split best;
@@ -482,8 +346,8 @@ private:
             graph.kind[index] = static_cast<std::uint8_t>(Kind::axis);
             graph.threshold[index] = threshold_of(split, view);
         }
-        Node left{node.begin, middle, node.depth + 1, node.n_constant, key_of(node.key, 1),
-                  index,      true,   nullptr};
+        Node left{node.begin,          middle, node.depth + 1, node.n_constant,
+                  key_of(node.key, 1), index,  true,           nullptr};
         Node right{middle, node.end, node.depth + 1, node.n_constant, key_of(node.key, 2),
                    index,  false,    nullptr};
         return {left, right};
@@ -492,7 +356,8 @@ private:
     double threshold_of(const Split& split, const CodeView& view) const {
         if (split.b == view.n_bins) return std::numeric_limits<double>::infinity();
         if (params_.splitter == GrowParams::Splitter::random) return split.threshold;
-        return cut_between(*view.column, view.data_code(split.a), view.data_code(split.b)).threshold;
+        return cut_between(*view.column, view.data_code(split.a), view.data_code(split.b))
+            .threshold;
     }
 
     bool saw_missing(const Node& node, const CodeView& view) const {
@@ -520,7 +385,7 @@ private:
 
     // Stable: rows keep their order on both sides, so memory is read forwards further down.
     template <class GoesLeft>
-    std::uint32_t partition(const Node& node, const CodeView& view, Workspace& work,
+    std::uint32_t partition(const Node& node, const CodeView& view, Work& work,
                             const GoesLeft& goes_left) {
         const std::uint32_t n = node.size();
         if (work.rows.size() < n) {
@@ -581,11 +446,11 @@ private:
 
     // A gather reads every feature once; it pays if the levels below read more than that.
     bool worth_gathering(const Node& node, const Site& site, std::uint32_t block_rows) const {
-        if (node.size() <= 2 * few_rows) return false;
+        if (node.size() <= few_rows) return false;
         const bool gathered = &site.views != &views_;
-        if (!draws()) return !gathered || node.size() * gather_share <= block_rows;
+        if (!search_.draws()) return !gathered || node.size() * gather_share <= block_rows;
         const auto levels = static_cast<std::uint64_t>(std::bit_width(node.size()));
-        return !gathered && max_features_ * levels * 2 > std::uint64_t(n_features_) * 3 &&
+        return !gathered && search_.max_features() * levels * 2 > std::uint64_t(n_features_) * 3 &&
                std::uint64_t(node.size()) * n_features_ <= gather_bytes;
     }
 
@@ -628,12 +493,12 @@ private:
     }
 
     // Best-first jumps between branches, whose constants differ: each node starts afresh.
-    void restore_constants(Workspace& work) const {
-        if (draws()) reset_features(work);
+    void restore_constants(Work& work) const {
+        if (search_.draws()) reset_features(work);
     }
 
     void give_histogram(Node& node, const Site& site) {
-        if (node.histogram || draws() || node.size() <= task_rows) return;
+        if (node.histogram || search_.draws() || node.size() <= task_rows) return;
         node.histogram = new_histogram();
         if (node.histogram) fill_histogram(node, site, node.histogram.get());
     }
@@ -667,7 +532,8 @@ private:
             auto [left, right] = divide(node, index, split, site);
             Node& large = left.size() > right.size() ? left : right;
             Node& small = left.size() > right.size() ? right : left;
-            if (node.histogram && large.size() > limit) share_histogram(node, small, large, limit, site);
+            if (node.histogram && large.size() > limit)
+                share_histogram(node, small, large, limit, site);
             node.histogram = nullptr;
             // The smaller child next: the histograms waiting on the stack then halve in rows.
             stack.push_back(std::move(large));
@@ -680,7 +546,7 @@ private:
         });
         team_.for_each(tasks.size(), [&](std::size_t i, int worker) {
             Task& task = tasks[order[i]];
-            Workspace& work = workspaces_[worker];
+            Work& work = workspaces_[worker];
             work.features = std::move(task.features);
             Node node = task.node;
             node.parent = -1;
@@ -720,11 +586,11 @@ private:
     std::vector<Weight> weights_;
     Team& team_;
     std::uint32_t n_features_;
-    std::uint32_t max_features_ = 0;
+    NodeSearch<Sides> search_;
     double n_cells_ = 0;
     double total_weight_ = 0;
     std::vector<CodeView> views_;
-    std::vector<Workspace> workspaces_;
+    std::vector<Work> workspaces_;
     std::vector<std::size_t> bin_start_;
     std::vector<Histogram> histograms_;
 };

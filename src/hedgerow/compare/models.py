@@ -12,6 +12,7 @@ from typing import Any, Literal
 import sklearn.ensemble
 import sklearn.tree
 
+import hedgerow.forest
 import hedgerow.tree
 
 Task = Literal["classification", "regression"]
@@ -39,6 +40,12 @@ def _seeded(classifier: type, regressor: type, *, prepared: bool = False, **para
 MODELS: dict[str, Model] = {
     "hedgerow DecisionTree": _seeded(
         hedgerow.tree.DecisionTreeClassifier, hedgerow.tree.DecisionTreeRegressor
+    ),
+    "hedgerow RandomForest": _seeded(
+        hedgerow.forest.RandomForestClassifier, hedgerow.forest.RandomForestRegressor
+    ),
+    "hedgerow ExtraTrees": _seeded(
+        hedgerow.forest.ExtraTreesClassifier, hedgerow.forest.ExtraTreesRegressor
     ),
     "scikit-learn DecisionTree": _seeded(
         sklearn.tree.DecisionTreeClassifier, sklearn.tree.DecisionTreeRegressor, prepared=True

@@ -1,0 +1,260 @@
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "check.hpp"
+#include "graph/packed.hpp"
+#include "grow/prune.hpp"
+#include "tables.hpp"
+
+using namespace hedgerow;
+using namespace hedgerow::testing;
+
+namespace {
+
+// A graph in which two nodes have two parents, with all kinds of tests; three features, two
+// outputs.
+DecisionGraph shared_graph() {
+    DecisionGraph graph;
+    graph.n_features = 3;
+    graph.n_outputs = 2;
+    for (int i = 0; i < 6; ++i) graph.add_node();
+    const auto test = [&](int node, Kind kind, int feature, double threshold, int left, int right) {
+        graph.kind[node] = static_cast<std::uint8_t>(kind);
+        graph.feature[node] = feature;
+        graph.threshold[node] = threshold;
+        graph.left[node] = left;
+        graph.right[node] = right;
+    };
+    test(0, Kind::axis, 0, 0.5, 1, 2);
+    test(1, Kind::category, 1, 0, 3, 4);
+    test(2, Kind::oblique, -1, 0.3, 4, 5);
+    test(4, Kind::axis, 2, 0, 3, 5);
+    const std::uint64_t set[] = {1, 1 << 6};  // categories 0 and 70
+    graph.detail[1] = graph.tests.add_set(set);
+    const ObliqueTerm terms[] = {{0, -1, 1, 0.5}, {2, -1, -2, 1}};
+    graph.detail[2] = graph.tests.add_terms(terms);
+    graph.missing_left[1] = graph.missing_left[4] = 1;
+    graph.value = {0, 0, 0, 0, 0, 0, 0.25, 0.75, 0, 0, 1, 0};
+    graph.weight.assign(6, 1.0);
+    graph.n_samples.assign(6, 1);
+    graph.validate();
+    return graph;
+}
+
+// A tree on random numbers and categories; as many outputs as classes, or one.
+DecisionGraph random_tree(const std::vector<Numbers>& columns, std::uint64_t seed,
+                          std::uint32_t n_classes, bool categories) {
+    const std::size_t n = columns[0].size();
+    const std::vector<Numbers> numeric(columns.begin(), columns.end() - categories);
+    Dataset data = table_of(numeric);
+    if (categories) {
+        std::vector<std::int32_t> codes;
+        for (const double v : columns.back()) codes.push_back(v == v ? static_cast<int>(v) : -1);
+        data.append_categories(codes.data(), 20);
+    }
+    Random random(seed);
+    if (n_classes == 0) {
+        Numbers y(n);
+        for (double& v : y) v = random.uniform();
+        return grow_numbers(data, y, numbers_params());
+    }
+    Classes y(n);
+    for (auto& v : y) v = static_cast<std::int32_t>(random.below(n_classes));
+    return grow_classes(data, y, classes_params(n_classes));
+}
+
+// The packed form gives, for both float types, one row and many, any team: what routing gives.
+bool predicts_as_routed(const std::vector<const DecisionGraph*>& graphs,
+                        const std::vector<double>& x) {
+    const std::size_t p = graphs[0]->n_features, k = graphs[0]->n_outputs, n = x.size() / p;
+    PackedGraphs packed(graphs[0]->n_features, graphs[0]->n_outputs);
+    for (const auto* graph : graphs) packed.add(*graph);
+    const auto agrees = [&]<class T>(const std::vector<T>& rows) {
+        std::vector<double> wanted(n * k), many(n * k, 9), one(k);
+        for (std::size_t i = 0; i < n; ++i) {
+            for (const auto* graph : graphs) {
+                const auto value = graph->value_of(graph->leaf_of(rows.data() + i * p));
+                for (std::size_t j = 0; j < k; ++j) wanted[i * k + j] += value[j];
+            }
+        }
+        const double scale = 1.0 / static_cast<double>(graphs.size());
+        for (double& v : wanted) v *= scale;
+        for (const int n_threads : {1, 3}) {
+            Team team(n_threads);
+            packed.predict(rows.data(), n, many.data(), team);
+            if (many != wanted) return false;
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            packed.predict_row(rows.data() + i * p, one.data());
+            if (!std::equal(one.begin(), one.end(), wanted.begin() + i * k)) return false;
+        }
+        return true;
+    };
+    return agrees(x) && agrees(std::vector<float>(x.begin(), x.end()));
+}
+
+std::vector<double> rows_of(const std::vector<Numbers>& columns) {
+    std::vector<double> x;
+    for (std::size_t i = 0; i < columns[0].size(); ++i) {
+        for (const auto& column : columns) x.push_back(column[i]);
+    }
+    return x;
+}
+
+}  // namespace
+
+TEST(a_shared_graph_routes_by_all_kinds_of_tests) {
+    const auto graph = shared_graph();
+    const auto leaf = [&](double a, double b, double c) {
+        const double x[] = {a, b, c};
+        return graph.leaf_of(x);
+    };
+    CHECK(leaf(0.5, 0, 9) == 3 && leaf(0.5, 70, 9) == 3);   // in the set
+    CHECK(leaf(0.5, 1, -1) == 3 && leaf(0.5, 69, 1) == 5);  // not in it, then by feature 2
+    CHECK(leaf(0, missing, 9) == 3);                        // missing goes left
+    CHECK(leaf(1, 0, 2) == 5 && leaf(1, 0, missing) == 5);  // oblique; missing leaves 1 * 0.5 alone
+    CHECK(leaf(0.7, 0, missing) == 3);                      // 0.2 < 0.3, then missing goes left
+    CHECK(leaf(missing, 0, 1) == 5 && leaf(missing, 0, -5) == 5);
+    CHECK(graph.depth() == 3 && graph.n_leaves() == 2);
+}
+
+TEST(validation_names_what_is_broken) {
+    using G = DecisionGraph;
+    const std::pair<const char*, std::function<void(G&)>> breaks[] = {
+        {"no node", [](G& g) { g = G{}; }},
+        {"no output", [](G& g) { g.n_outputs = 0; }},
+        {"differ in length", [](G& g) { g.missing_left.pop_back(); }},
+        {"differ in length", [](G& g) { g.feature.pop_back(); }},
+        {"differ in length", [](G& g) { g.left.pop_back(); }},
+        {"differ in length", [](G& g) { g.right.push_back(-1); }},
+        {"differ in length", [](G& g) { g.detail.pop_back(); }},
+        {"differ in length", [](G& g) { g.threshold.pop_back(); }},
+        {"differ in length", [](G& g) { g.n_samples.pop_back(); }},
+        {"differ in length", [](G& g) { g.weight.pop_back(); }},
+        {"differ in length", [](G& g) { g.impurity.clear(); }},
+        {"differ in length", [](G& g) { g.value.pop_back(); }},
+        {"differ in length", [](G& g) { g.n_outputs = 1u << 31; }},
+        {"category sets are broken", [](G& g) { g.tests.word_start.clear(); }},
+        {"category sets are broken", [](G& g) { g.tests.word_start = {0, 9}; }},
+        {"category sets are broken", [](G& g) { g.tests.word_start = {1, 2}; }},
+        {"category sets are broken", [](G& g) { g.tests.word_start = {0, 2, 1, 2}; }},
+        {"oblique tests are broken", [](G& g) { g.tests.term_start = {0, 1}; }},
+        {"oblique test has", [](G& g) { g.tests.term_feature[1] = 3; }},
+        {"oblique test has", [](G& g) { g.tests.term_feature[1] = -1; }},
+        {"oblique test has", [](G& g) { g.tests.term_weight[0] = infinity; }},
+        {"oblique test has", [](G& g) { g.tests.term_centre[0] = missing; }},
+        {"unknown kind", [](G& g) { g.kind[2] = 4; }},
+        {"must be 0 or 1", [](G& g) { g.missing_left[0] = 2; }},
+        {"leaf has a child", [](G& g) { g.left[3] = 5; }},
+        {"child is out of range", [](G& g) { g.left[0] = 6; }},
+        {"child is out of range", [](G& g) { g.right[0] = -1; }},
+        {"child is out of range", [](G& g) { g.right[0] = -2147483647; }},
+        {"oblique test is out of range", [](G& g) { g.detail[2] = 1; }},
+        {"oblique test is out of range", [](G& g) { g.detail[2] = -1; }},
+        {"category set is out of range", [](G& g) { g.detail[1] = 1; }},
+        {"feature is out of range", [](G& g) { g.feature[0] = 3; }},
+        {"feature is out of range", [](G& g) { g.feature[1] = -1; }},
+        {"threshold is not a number", [](G& g) { g.threshold[4] = missing; }},
+        {"value is not finite", [](G& g) { g.value[7] = infinity; }},
+        {"root has a parent", [](G& g) { g.left[4] = 0; }},
+        {"cycle", [](G& g) { g.left[4] = 2; }},
+        {"cycle", [](G& g) { g.left[4] = 4; }},
+        {"cannot reach", [](G& g) { g.left[0] = g.right[0] = 2; }},
+    };
+    for (const auto& [message, damage] : breaks) {
+        DecisionGraph graph = shared_graph();
+        damage(graph);
+        std::string said = "nothing";
+        try {
+            graph.validate();
+        } catch (const std::invalid_argument& error) {
+            said = error.what();
+        }
+        if (said.find(message) == std::string::npos) std::printf("said '%s'\n", said.c_str());
+        check(said.find(message) != std::string::npos, message, __FILE__, __LINE__);
+    }
+}
+
+TEST(packed_graph_with_shared_nodes_predicts_as_routed) {
+    const auto graph = shared_graph();
+    const double values[] = {missing, -1, 0, 0.5, 0.7, 1, 1.4, 2, 63, 64, 69, 70, 71};
+    std::vector<double> x;
+    for (const double a : values) {
+        for (const double b : values) {
+            for (const double c : values) x.insert(x.end(), {a, b, c});
+        }
+    }
+    CHECK(predicts_as_routed({&graph}, x));
+    CHECK(predicts_as_routed({&graph, &graph, &graph}, x));
+    PackedGraphs other(4, 2);
+    CHECK_THROWS(std::invalid_argument, other.add(graph));
+}
+
+TEST(packed_trees_predict_as_routed) {
+    for (const std::uint32_t n_classes : {0u, 2u, 5u}) {
+        for (const bool categories : {false, true}) {
+            auto columns = random_columns(300, 4, 5 + n_classes);
+            if (categories) {
+                for (double& v : columns.back()) v = v == v ? std::floor(std::abs(v)) : missing;
+            }
+            std::vector<DecisionGraph> trees;
+            for (std::uint64_t seed = 0; seed < 3; ++seed) {
+                trees.push_back(random_tree(columns, seed, n_classes, categories));
+            }
+            for (const std::size_t n : {1, 7, 8, 9, 300}) {
+                auto some = columns;
+                for (auto& column : some) column.resize(n);
+                CHECK(predicts_as_routed({&trees[0]}, rows_of(some)));
+                CHECK(predicts_as_routed({&trees[0], &trees[1], &trees[2]}, rows_of(some)));
+            }
+        }
+    }
+}
+
+TEST(pruned_tree_has_the_least_cost_of_all_subtrees) {
+    const auto columns = random_columns(150, 3, 8);
+    const DecisionGraph tree = random_tree(columns, 9, 3, false);
+    const auto own = [&](const DecisionGraph& g, std::int32_t i) {
+        return g.weight[i] * g.impurity[i] / g.weight[0];
+    };
+    const std::function<double(const DecisionGraph&, std::int32_t, double)> least =
+        [&](const DecisionGraph& g, std::int32_t i, double alpha) {
+            const double here = own(g, i) + alpha;
+            if (g.is_leaf(i)) return here;
+            return std::min(here, least(g, g.left[i], alpha) + least(g, g.right[i], alpha));
+        };
+    const auto path = pruning_path(tree);
+    CHECK(path.alphas.size() == path.impurities.size() && path.alphas.size() > 5);
+    CHECK(path.alphas[0] == 0 && std::abs(path.impurities.back() - tree.impurity[0]) < 1e-12);
+    std::size_t before = tree.n_leaves();
+    for (std::size_t i = 1; i < path.alphas.size(); ++i) {
+        CHECK(path.alphas[i] >= path.alphas[i - 1]);
+        CHECK(path.impurities[i] >= path.impurities[i - 1] - 1e-12);
+        const double alpha = path.alphas[i] * (1 + 1e-9);
+        const DecisionGraph pruned = prune(tree, alpha);
+        pruned.validate();
+        double cost = 0;
+        for (std::size_t n = 0; n < pruned.n_nodes(); ++n) {
+            const auto node = static_cast<std::int32_t>(n);
+            if (pruned.is_leaf(node)) cost += own(pruned, node) + alpha;
+        }
+        CHECK(std::abs(cost - least(tree, 0, alpha)) < 1e-9);
+        CHECK(pruned.n_leaves() <= before);
+        before = pruned.n_leaves();
+    }
+    CHECK(prune(tree, 1).n_nodes() == 1);
+    CHECK(same(prune(tree, -1), tree));
+}
+
+TEST(pruning_keeps_categories_and_leaves_a_leaf_alone) {
+    auto columns = random_columns(200, 2, 3);
+    for (double& v : columns.back()) v = v == v ? v : missing;
+    const DecisionGraph tree = random_tree(columns, 4, 2, true);
+    CHECK(same(prune(tree, -1), tree));
+    const DecisionGraph root = prune(tree, 10);
+    CHECK(root.n_nodes() == 1 && root.kind[0] == 0 && root.detail[0] == -1);
+    CHECK(pruning_path(root).alphas.size() == 1);
+    CHECK(prune(root, 10).value == root.value);
+}
