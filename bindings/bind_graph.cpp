@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "graph/decision_graph.hpp"
 #include "graph/packed.hpp"
@@ -6,19 +8,16 @@ using namespace hedgerow;
 
 nb::dict hedgerow::arrays_of(const TestPool& tests) {
     nb::dict out;
-    std::vector<std::int32_t> features;
-    std::vector<double> weights, centres;
-    for (const auto& term : tests.terms) {
-        features.push_back(term.feature);
-        weights.push_back(term.weight);
-        centres.push_back(term.centre);
-    }
-    out["category_words"] = array_of(std::vector(tests.words));
-    out["category_start"] = array_of(std::vector(tests.word_start));
-    out["oblique_feature"] = array_of(std::move(features));
-    out["oblique_weight"] = array_of(std::move(weights));
-    out["oblique_centre"] = array_of(std::move(centres));
-    out["oblique_start"] = array_of(std::vector(tests.term_start));
+    const auto put = [&](const char* name, auto values) {
+        out[name] = array_of(std::move(values));
+    };
+    put("category_words", tests.words);
+    put("category_start", tests.word_start);
+    put("oblique_feature", tests.term_feature);
+    put("oblique_category", tests.term_category);
+    put("oblique_weight", tests.term_weight);
+    put("oblique_centre", tests.term_centre);
+    put("oblique_start", tests.term_start);
     return out;
 }
 
@@ -26,15 +25,28 @@ TestPool hedgerow::test_pool_from(const nb::dict& from) {
     TestPool tests;
     tests.words = take<std::uint64_t>(from, "category_words");
     tests.word_start = take<std::uint32_t>(from, "category_start");
-    tests.term_start = take<std::uint32_t>(from, "oblique_start");
+    const auto starts = take<std::uint32_t>(from, "oblique_start");
     const auto features = take<std::int32_t>(from, "oblique_feature");
+    // Graphs written before there were categories in oblique tests have numbers only.
+    const auto categories = from.contains("oblique_category")
+                                ? take<std::int32_t>(from, "oblique_category")
+                                : std::vector<std::int32_t>(features.size(), -1);
     const auto weights = take<double>(from, "oblique_weight");
     const auto centres = take<double>(from, "oblique_centre");
-    if (features.size() != weights.size() || features.size() != centres.size()) {
+    if (features.size() != weights.size() || features.size() != centres.size() ||
+        features.size() != categories.size()) {
         throw nb::value_error("the oblique terms differ in length");
     }
-    for (std::size_t i = 0; i < features.size(); ++i) {
-        tests.terms.push_back({features[i], weights[i], centres[i]});
+    if (starts.empty() || starts.front() != 0 || starts.back() != features.size() ||
+        !std::is_sorted(starts.begin(), starts.end())) {
+        throw nb::value_error("the graph's oblique tests are broken");
+    }
+    for (std::size_t test = 0; test + 1 < starts.size(); ++test) {
+        std::vector<ObliqueTerm> terms;
+        for (std::size_t i = starts[test]; i < starts[test + 1]; ++i) {
+            terms.push_back({features[i], categories[i], weights[i], centres[i]});
+        }
+        tests.add_terms(terms);
     }
     return tests;
 }
@@ -201,18 +213,22 @@ void bind_graph(nb::module_& m) {
             "oblique",
             [](const G& graph, std::int32_t node) {
                 check_node(graph, node, Kind::oblique);
-                std::vector<std::int32_t> features;
+                std::vector<std::int32_t> features, categories;
                 std::vector<double> weights;
                 double threshold = graph.threshold[node];
                 for (const auto& term : graph.tests.oblique(graph.detail[node])) {
+                    if (term.weight == 0) continue;
                     features.push_back(term.feature);
+                    categories.push_back(term.category);
                     weights.push_back(term.weight);
                     threshold += term.weight * term.centre;
                 }
                 return nb::make_tuple(array_of(std::move(features)), array_of(std::move(weights)),
-                                      threshold);
+                                      threshold, array_of(std::move(categories)));
             },
-            "node"_a)
+            "node"_a,
+            "Features, weights, threshold and categories (-1 for a number) of the terms that "
+            "count.")
         .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
         .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
         .def("decision_path", &decision_path<float>, "x"_a)

@@ -20,11 +20,13 @@ void TestPool::validate(std::uint32_t n_features) const {
                std::is_sorted(starts.begin(), starts.end());
     };
     require(starts_fit(word_start, words.size()), "the graph's category sets are broken");
-    require(starts_fit(term_start, terms.size()), "the graph's oblique tests are broken");
-    for (const auto& term : terms) {
-        require(term.feature >= 0 && static_cast<std::uint32_t>(term.feature) < n_features &&
-                    std::isfinite(term.weight) && std::isfinite(term.centre),
+    require(starts_fit(term_start, term_feature.size()), "the graph's oblique tests are broken");
+    for (std::size_t i = 0; i < term_feature.size(); ++i) {
+        require(term_feature[i] >= 0 && static_cast<std::uint32_t>(term_feature[i]) < n_features &&
+                    std::isfinite(term_weight[i]) && std::isfinite(term_centre[i]),
                 "an oblique test has a feature out of range or a number that is not finite");
+        require(term_category[i] < 0 || term_centre[i] == 0,
+                "a category of an oblique test has a centre");
     }
 }
 
@@ -34,10 +36,51 @@ std::int32_t TestPool::add_set(std::span<const std::uint64_t> set) {
     return static_cast<std::int32_t>(word_start.size()) - 2;
 }
 
-std::int32_t TestPool::add_terms(std::span<const ObliqueTerm> oblique) {
-    terms.insert(terms.end(), oblique.begin(), oblique.end());
-    term_start.push_back(static_cast<std::uint32_t>(terms.size()));
+std::int32_t TestPool::add_terms(std::span<const ObliqueTerm> terms) {
+    Layout test{};
+    test.begin = static_cast<std::uint32_t>(term_feature.size());
+    test.tables_begin = static_cast<std::uint32_t>(tables_.size());
+    test.consecutive = !terms.empty();
+    for (const ObliqueTerm& term : terms) {
+        const auto place = static_cast<std::uint32_t>(term_feature.size());
+        if (term.category < 0) {
+            if (place != test.begin + test.n_numbers) {
+                throw std::invalid_argument("an oblique test has a number after a category");
+            }
+            test.consecutive &=
+                term.feature - terms[0].feature == static_cast<std::int32_t>(test.n_numbers);
+            ++test.n_numbers;
+        } else {
+            if (term.category == 0) tables_.push_back({term.feature, place, 0, 0.0});
+            const bool continues = tables_.size() > test.tables_begin &&
+                                   tables_.back().feature == term.feature &&
+                                   tables_.back().size == static_cast<std::uint32_t>(term.category);
+            if (!continues) {
+                throw std::invalid_argument("an oblique test lacks categories of a feature");
+            }
+            ++tables_.back().size;
+            tables_.back().missing += term.weight;
+        }
+        term_feature.push_back(term.feature);
+        term_category.push_back(term.category);
+        term_weight.push_back(term.weight);
+        term_centre.push_back(term.centre);
+    }
+    test.tables_end = static_cast<std::uint32_t>(tables_.size());
+    for (std::uint32_t t = test.tables_begin; t < test.tables_end; ++t) {
+        tables_[t].missing /= tables_[t].size;
+    }
+    layouts_.push_back(test);
+    term_start.push_back(static_cast<std::uint32_t>(term_feature.size()));
     return static_cast<std::int32_t>(term_start.size()) - 2;
+}
+
+std::vector<ObliqueTerm> TestPool::oblique(std::int32_t index) const {
+    std::vector<ObliqueTerm> terms;
+    for (std::uint32_t i = term_start[index]; i < term_start[index + 1]; ++i) {
+        terms.push_back({term_feature[i], term_category[i], term_weight[i], term_centre[i]});
+    }
+    return terms;
 }
 
 std::size_t DecisionGraph::n_leaves() const {
@@ -165,6 +208,35 @@ void DecisionGraph::validate() const {
     require(std::all_of(value.begin(), value.end(), [](double v) { return std::isfinite(v); }),
             "a value is not finite");
     topological_order(*this);
+}
+
+DecisionGraph join_in_preorder(const DecisionGraph& top, std::span<const DecisionGraph> parts) {
+    struct Place {
+        std::int32_t part, node, parent;
+        bool is_left;
+    };
+    DecisionGraph out;
+    out.n_features = top.n_features;
+    out.n_outputs = top.n_outputs;
+    std::size_t n = top.n_nodes();
+    for (const auto& part : parts) n += part.n_nodes();
+    out.reserve(n);
+    std::vector<Place> stack{{-1, 0, -1, false}};
+    while (!stack.empty()) {
+        const auto [part, node, parent, is_left] = stack.back();
+        stack.pop_back();
+        if (node < -1) {
+            stack.push_back({-2 - node, 0, parent, is_left});
+            continue;
+        }
+        const DecisionGraph& from = part < 0 ? top : parts[part];
+        const std::int32_t to = out.copy_node(from, node);
+        if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+        if (from.is_leaf(node)) continue;
+        stack.push_back({part, from.right[node], to, false});
+        stack.push_back({part, from.left[node], to, true});
+    }
+    return out;
 }
 
 }  // namespace hedgerow

@@ -4,9 +4,13 @@
 //           tree (preorder) and any number in a graph
 // test      axis: x[feature] <= threshold goes left
 //           category: the category x[feature] is in the node's set goes left
-//           oblique: sum of weight * (x[feature] - centre) < threshold goes left
+//           oblique: the sum of its terms < threshold goes left
+// term      number: weight * (x[feature] - centre); category: weight if x[feature] is the category.
+//           A test has its numbers first, then for each of its categorical features one term a
+//           category, in the order of the codes
 // missing   NaN in an axis or category test, and a category outside the training table, follow
-//           `missing_left`; an oblique test leaves the missing terms out
+//           `missing_left`; an oblique test leaves missing numbers out and gives a missing category
+//           equal shares of all categories: the mean of their weights
 //
 // A structure of arrays, made for building, export and zero-copy views; prediction in bulk uses
 // the packed form (graph/packed.hpp).
@@ -14,6 +18,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -23,26 +28,27 @@ enum class Kind : std::uint8_t { leaf = 0, axis = 1, category = 2, oblique = 3 }
 
 struct ObliqueTerm {
     std::int32_t feature;
+    std::int32_t category;  // -1: the feature is a number
     double weight;
-    double centre;
+    double centre;  // 0 for a category
 };
 
 // The parts of category and oblique tests that do not fit into a node, shared by both layouts.
 struct TestPool {
     std::vector<std::uint64_t> words;          // category sets, 64 categories a word
     std::vector<std::uint32_t> word_start{0};  // set s is words[word_start[s]..word_start[s + 1]]
-    std::vector<ObliqueTerm> terms;
+    std::vector<std::int32_t> term_feature, term_category;
+    std::vector<double> term_weight, term_centre;
     std::vector<std::uint32_t> term_start{0};
 
     void validate(std::uint32_t n_features) const;
     std::int32_t add_set(std::span<const std::uint64_t> set);
-    std::int32_t add_terms(std::span<const ObliqueTerm> oblique);
+    // Throws std::invalid_argument where the terms are not in the order described above.
+    std::int32_t add_terms(std::span<const ObliqueTerm> terms);
     std::span<const std::uint64_t> set(std::int32_t index) const {
         return {words.data() + word_start[index], words.data() + word_start[index + 1]};
     }
-    std::span<const ObliqueTerm> oblique(std::int32_t index) const {
-        return {terms.data() + term_start[index], terms.data() + term_start[index + 1]};
-    }
+    std::vector<ObliqueTerm> oblique(std::int32_t index) const;
     bool in_set(std::int32_t index, double code) const {
         const auto bit = static_cast<std::uint64_t>(code);
         const auto members = set(index);
@@ -50,13 +56,67 @@ struct TestPool {
     }
     template <class T>
     bool below(std::int32_t index, const T* x, double threshold) const {
-        double sum = 0;
-        for (const auto& term : oblique(index)) {
-            const double v = static_cast<double>(x[term.feature]);
-            if (v == v) sum += term.weight * (v - term.centre);
+        const Layout& test = layouts_[index];
+        const std::int32_t* feature = term_feature.data() + test.begin;
+        double sum = test.consecutive
+                         ? sum_of_numbers(test, [row = x + *feature](auto i) { return row[i]; })
+                         : sum_of_numbers(test, [=](auto i) { return x[feature[i]]; });
+        for (std::uint32_t t = test.tables_begin; t < test.tables_end; ++t) {
+            const Table& table = tables_[t];
+            const double code = static_cast<double>(x[table.feature]);
+            const bool known = code >= 0 && code < table.size;
+            sum +=
+                known ? term_weight[table.begin + static_cast<std::uint32_t>(code)] : table.missing;
         }
         return sum < threshold;
     }
+
+  private:
+    // Where a test's terms are: numbers first, then a table of weights per categorical feature.
+    struct Layout {
+        std::uint32_t begin, n_numbers;
+        std::uint32_t tables_begin, tables_end;
+        bool consecutive;  // the numbers are neighbouring features: no indices needed
+    };
+    struct Table {
+        std::int32_t feature;
+        std::uint32_t begin, size;
+        double missing;
+    };
+
+    // Eight sums side by side, whatever the processor: its vectors are filled, the order is fixed.
+    template <class Value>
+    double sum_of_numbers(const Layout& test, Value value) const {
+        constexpr std::uint32_t lanes = 8;
+        const double* weight = term_weight.data() + test.begin;
+        const double* centre = term_centre.data() + test.begin;
+        using Four = double __attribute__((vector_size(32)));
+        Four sums[2] = {};
+        std::uint32_t i = 0;
+        for (; i + lanes <= test.n_numbers; i += lanes) {
+            for (std::uint32_t half = 0; half < 2; ++half) {
+                const std::uint32_t k = i + 4 * half;
+                Four w, c;
+                std::memcpy(&w, weight + k, sizeof w);
+                std::memcpy(&c, centre + k, sizeof c);
+                const Four x = {static_cast<double>(value(k)), static_cast<double>(value(k + 1)),
+                                static_cast<double>(value(k + 2)),
+                                static_cast<double>(value(k + 3))};
+                const Four distance = x - c;
+                sums[half] += distance == distance ? w * distance : Four{};
+            }
+        }
+        double sum[lanes];
+        std::memcpy(sum, sums, sizeof sum);
+        for (std::uint32_t k = 0; i < test.n_numbers; ++i, ++k) {
+            const double distance = static_cast<double>(value(i)) - centre[i];
+            sum[k] += distance == distance ? weight[i] * distance : 0.0;
+        }
+        return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+    }
+
+    std::vector<Layout> layouts_;
+    std::vector<Table> tables_;
 };
 
 struct DecisionGraph {
@@ -121,5 +181,9 @@ struct DecisionGraph {
     // acyclic, every node reachable from the root, finite numbers.
     void validate() const;
 };
+
+// One graph from several, numbered in preorder: child -2 - i of `top` stands for the root of
+// parts[i].
+DecisionGraph join_in_preorder(const DecisionGraph& top, std::span<const DecisionGraph> parts);
 
 }  // namespace hedgerow

@@ -198,7 +198,7 @@ std::vector<std::uint32_t> PackedGraphs::features_of(std::size_t graph) const {
         const auto index = node.index();
         if (node.test & PackedNode::oblique) {
             for (const auto& term : tests_.oblique(std::int32_t(index))) {
-                features.push_back(static_cast<std::uint32_t>(term.feature));
+                if (term.weight != 0) features.push_back(static_cast<std::uint32_t>(term.feature));
             }
         } else {
             features.push_back(node.test & PackedNode::category ? category_feature_[index] : index);
@@ -293,7 +293,7 @@ void PackedGraphs::validate() const {
 std::size_t PackedGraphs::nbytes() const {
     return nodes_.size() * sizeof(PackedNode) + roots_.size() * sizeof(roots_[0]) +
            values_.size() * sizeof(double) + tests_.words.size() * 8 +
-           tests_.terms.size() * sizeof(ObliqueTerm);
+           tests_.term_feature.size() * sizeof(ObliqueTerm);
 }
 
 template <class T>

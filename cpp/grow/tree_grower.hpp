@@ -100,7 +100,7 @@ class TreeGrower {
         total_weight_ = weight_between(root.begin, root.end);
         if (params_.max_leaf_nodes > 0) {
             grow_best_first(root, site);
-            return in_preorder(graph, {});
+            return join_in_preorder(graph, {});
         }
         const std::uint32_t limit =
             std::max(task_rows, static_cast<std::uint32_t>(rows_.size() / task_share));
@@ -552,7 +552,7 @@ class TreeGrower {
         });
         std::vector<DecisionGraph> parts;
         for (auto& task : tasks) parts.push_back(std::move(task.graph));
-        return in_preorder(site.graph, parts);
+        return join_in_preorder(site.graph, parts);
     }
 
     // parent - small = large, in the parent's own memory.
@@ -574,35 +574,6 @@ class TreeGrower {
         });
         large.histogram = node.histogram;
         if (small.size() > limit) small.histogram = std::move(counted);
-    }
-
-    // Copies the nodes in preorder; a child below -1 stands for the root of a part.
-    DecisionGraph in_preorder(const DecisionGraph& top,
-                              const std::vector<DecisionGraph>& parts) const {
-        struct Place {
-            std::int32_t part, node, parent;
-            bool is_left;
-        };
-        DecisionGraph out = empty_graph();
-        std::size_t n = top.n_nodes();
-        for (const auto& part : parts) n += part.n_nodes();
-        out.reserve(n);
-        std::vector<Place> stack{{-1, 0, -1, false}};
-        while (!stack.empty()) {
-            const auto [part, node, parent, is_left] = stack.back();
-            stack.pop_back();
-            if (node < -1) {
-                stack.push_back({-2 - node, 0, parent, is_left});
-                continue;
-            }
-            const DecisionGraph& from = part < 0 ? top : parts[part];
-            const std::int32_t to = out.copy_node(from, node);
-            if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
-            if (from.is_leaf(node)) continue;
-            stack.push_back({part, from.right[node], to, false});
-            stack.push_back({part, from.left[node], to, true});
-        }
-        return out;
     }
 
     const Dataset& data_;

@@ -33,7 +33,7 @@ DecisionGraph shared_graph() {
     test(4, Kind::axis, 2, 0, 3, 5);
     const std::uint64_t set[] = {1, 1 << 6};  // categories 0 and 70
     graph.detail[1] = graph.tests.add_set(set);
-    const ObliqueTerm terms[] = {{0, 1, 0.5}, {2, -2, 1}};
+    const ObliqueTerm terms[] = {{0, -1, 1, 0.5}, {2, -1, -2, 1}};
     graph.detail[2] = graph.tests.add_terms(terms);
     graph.missing_left[1] = graph.missing_left[4] = 1;
     graph.value = {0, 0, 0, 0, 0, 0, 0.25, 0.75, 0, 0, 1, 0};
@@ -141,10 +141,10 @@ TEST(validation_names_what_is_broken) {
         {"category sets are broken", [](G& g) { g.tests.word_start = {1, 2}; }},
         {"category sets are broken", [](G& g) { g.tests.word_start = {0, 2, 1, 2}; }},
         {"oblique tests are broken", [](G& g) { g.tests.term_start = {0, 1}; }},
-        {"oblique test has", [](G& g) { g.tests.terms[1].feature = 3; }},
-        {"oblique test has", [](G& g) { g.tests.terms[1].feature = -1; }},
-        {"oblique test has", [](G& g) { g.tests.terms[0].weight = infinity; }},
-        {"oblique test has", [](G& g) { g.tests.terms[0].centre = missing; }},
+        {"oblique test has", [](G& g) { g.tests.term_feature[1] = 3; }},
+        {"oblique test has", [](G& g) { g.tests.term_feature[1] = -1; }},
+        {"oblique test has", [](G& g) { g.tests.term_weight[0] = infinity; }},
+        {"oblique test has", [](G& g) { g.tests.term_centre[0] = missing; }},
         {"unknown kind", [](G& g) { g.kind[2] = 4; }},
         {"must be 0 or 1", [](G& g) { g.missing_left[0] = 2; }},
         {"leaf has a child", [](G& g) { g.left[3] = 5; }},

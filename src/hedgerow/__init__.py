@@ -12,7 +12,14 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
-from hedgerow.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from hedgerow.tree import (
+    CrossValidatedTreeClassifier,
+    CrossValidatedTreeRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    MeanMarginTreeClassifier,
+    MeanMarginTreeRegressor,
+)
 
 __version__ = "0.1.0"
 
@@ -21,10 +28,14 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CrossValidatedTreeClassifier",
+    "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "MeanMarginTreeClassifier",
+    "MeanMarginTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",

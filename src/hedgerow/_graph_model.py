@@ -1,7 +1,8 @@
 """What every estimator with one fitted :class:`DecisionGraph` shares: prediction and inspection.
 
 A model's ``fit`` ends with :meth:`GraphModel._set_graph`; the rest is here, once for trees and
-decision graphs.
+decision graphs. A model that can grow on some rows of a table read before provides ``_load`` and
+``_grow``, and its ``fit`` is :meth:`GraphModel._fit`.
 """
 
 from typing import Any
@@ -14,14 +15,29 @@ from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
 from hedgerow._parameters import resolve_n_jobs
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 
+OBLIQUE = 3  # the kind of a node that tests a weighted sum
 
-def impurity_importances(graph: DecisionGraph) -> np.ndarray:
-    """Total impurity decrease by feature, as shares of one."""
+
+def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) -> np.ndarray:
+    """Total impurity decrease by feature, as shares of one.
+
+    An oblique test shares its decrease among its features by their squared weights, in units of
+    ``scale``: by what each adds to the squared distance between the two sides.
+    """
     total = np.zeros(graph.n_features)
     splits = np.flatnonzero(graph.feature >= 0)
     lost = graph.weight * graph.impurity
-    gain = lost[splits] - lost[graph.left[splits]] - lost[graph.right[splits]]
-    np.add.at(total, graph.feature[splits], gain)
+    gain = np.where(graph.left < 0, 0.0, lost - lost[graph.left] - lost[graph.right])
+    np.add.at(total, graph.feature[splits], gain[splits])
+    oblique = np.flatnonzero(graph.kind == OBLIQUE)
+    if oblique.size:
+        arrays = graph.arrays()
+        feature, start = arrays["oblique_feature"], arrays["oblique_start"].astype(np.intp)
+        size = (arrays["oblique_weight"] * (1.0 if scale is None else scale[feature])) ** 2
+        test = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        gain_of_test = np.zeros(len(start) - 1)
+        gain_of_test[arrays["detail"][oblique]] = gain[oblique]
+        np.add.at(total, feature, size * (gain_of_test / np.bincount(test, size))[test])
     return total / total.sum() if total.sum() > 0 else total
 
 
@@ -34,6 +50,24 @@ class GraphModel(TableModel):
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph
         self._packed = PackedGraphs([graph])
+
+    def _check_parameters(self) -> None:
+        """Check the parameters that do not depend on the data."""
+        raise NotImplementedError
+
+    def _load(self, X: Any) -> Any:
+        """The table that was read, in the form that :meth:`_grow` wants."""
+        raise NotImplementedError
+
+    def _grow(self, table: Any, y: np.ndarray, weights: np.ndarray | None, rows: Any = None) -> Any:
+        """The graph of the given rows (all when None) of a loaded table."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any):
+        self._check_parameters()
+        X, y, weights = self._read_table(X, y, sample_weight)
+        self._set_graph(self._grow(self._load(X), y, weights))
+        return self
 
     def __getstate__(self) -> dict:
         state = dict(super().__getstate__())

@@ -80,6 +80,13 @@ def check_poisson(criterion: str, y: np.ndarray) -> np.ndarray:
     return y
 
 
+def total_weight(y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray | None) -> float:
+    """The weight of the given rows (all when None)."""
+    if weights is None:
+        return float(len(y) if rows is None else len(rows))
+    return float(weights.sum() if rows is None else weights[rows].sum())
+
+
 def grow_params(
     model: Any,
     criterion: str,

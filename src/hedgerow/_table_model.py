@@ -21,6 +21,7 @@ class TableModel(BaseEstimator):
     """A model of a table with numbers, categories and missing values."""
 
     schema_: Schema
+    _many_outputs = False  # whether y may have several columns
 
     def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Check and remember the training table; return it with targets and weights."""
@@ -33,12 +34,21 @@ class TableModel(BaseEstimator):
         y = check_array(
             y, ensure_2d=False, dtype=None, ensure_min_samples=0, allow_nd=True, input_name="y"
         )
-        if y.ndim == 2 and y.shape[1] > 1:
+        if y.ndim != 2 or y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        elif not self._many_outputs:
             raise ValueError(f"y has {y.shape[1]} outputs; only one output is supported so far.")
-        y = self._read_targets(column_or_1d(y, warn=True))
+        y = self._read_targets(y)
         check_targets_match(X, y)
-        self.n_outputs_ = 1
+        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         return X, y, check_sample_weight(sample_weight, len(y))
+
+    def _adopt_table(self, reader: "TableModel") -> None:
+        """Take over what another model has read of the training table."""
+        for name in ("schema_", "n_outputs_", "n_features_in_", "feature_names_in_",
+                     "classes_", "n_classes_"):  # fmt: skip
+            if hasattr(reader, name):
+                setattr(self, name, getattr(reader, name))
 
     def _read_targets(self, y: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -135,6 +145,7 @@ class TableRegressor(RegressorMixin, TableModel):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        return self._values(X)[:, 0]
+        values = self._values(X)
+        return values[:, 0] if self.n_outputs_ == 1 else values

@@ -41,6 +41,15 @@ MODELS: dict[str, Model] = {
     "hedgerow DecisionTree": _seeded(
         hedgerow.tree.DecisionTreeClassifier, hedgerow.tree.DecisionTreeRegressor
     ),
+    "hedgerow MeanMarginTree": Model(
+        {
+            "classification": lambda seed: hedgerow.tree.MeanMarginTreeClassifier(),
+            "regression": lambda seed: hedgerow.tree.MeanMarginTreeRegressor(),
+        }
+    ),
+    "hedgerow CrossValidatedTree": _seeded(
+        hedgerow.tree.CrossValidatedTreeClassifier, hedgerow.tree.CrossValidatedTreeRegressor
+    ),
     "hedgerow RandomForest": _seeded(
         hedgerow.forest.RandomForestClassifier, hedgerow.forest.RandomForestRegressor
     ),

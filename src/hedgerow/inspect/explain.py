@@ -156,14 +156,17 @@ def _step(
     words = model.words
     text = words.condition(condition, mention=False)
     if isinstance(condition, Halfspace):
-        features = condition.features
+        features = tuple(dict.fromkeys(condition.features))
         score = float(condition.score(codes)[0])
         text, shown = words.comparison(condition, score)
         note = f"it is {shown}"
-        for feature, centre in zip(features, condition.centres, strict=True):
-            if np.isnan(codes[0, feature]):
-                taken = number(centre, words.decimals)
-                note += f", with the missing {words.names[feature]} taken as {taken}"
+        missing = {
+            feature: number(centre, words.decimals) if place is None else "all categories alike"
+            for feature, _, centre, place in condition.terms()
+            if np.isnan(codes[0, feature])
+        }
+        for feature, taken in missing.items():
+            note += f", with the missing {words.names[feature]} taken as {taken}"
         return Step(node, child, features, score, condition, f"{text} ({note})")
     feature = condition.feature
     value = None if _is_missing(given[feature]) else given[feature]

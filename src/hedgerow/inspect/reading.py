@@ -44,7 +44,7 @@ class Reading:
     left, right, kind, feature, threshold, missing_left, rows : list
         The node arrays of the graph.
     oblique : dict of int to tuple
-        Features, weights and centres of each oblique node.
+        Features, weights, centres and places (see `Halfspace`) of each oblique node.
     shared : frozenset of int
         Nodes with several parents.
     """
@@ -61,7 +61,7 @@ class Reading:
     threshold: list[float]
     missing_left: list[int]
     rows: list[int]
-    oblique: dict[int, tuple[tuple, tuple, tuple]]
+    oblique: dict[int, tuple[tuple, tuple, tuple, tuple]]
     shared: frozenset[int]
 
     def is_leaf(self, node: int) -> bool:
@@ -79,7 +79,8 @@ class Reading:
         """Return what a node asks of the rows it sends left (or right)."""
         feature, threshold = self.feature[node], self.threshold[node]
         if self.kind[node] == OBLIQUE:
-            return Halfspace(*self.oblique[node], threshold, goes_left)
+            features, weights, centres, places = self.oblique[node]
+            return Halfspace(features, weights, centres, threshold, goes_left, places)
         missing = bool(self.missing_left[node]) == goes_left
         if feature not in self.categories:
             if goes_left:
@@ -185,7 +186,7 @@ def read(
         threshold=threshold,
         missing_left=missing_left,
         rows=rows,
-        oblique=_oblique_terms(graph, kind),
+        oblique=_oblique_terms(graph, kind, categories),
         shared=shared,
     )
 
@@ -246,16 +247,23 @@ def _shared_nodes(left: list[int], right: list[int], kind: list[int]) -> frozens
     return frozenset(node for node, n in parents.items() if n > 1)
 
 
-def _oblique_terms(graph: Any, kind: list[int]) -> dict[int, tuple[tuple, tuple, tuple]]:
-    """Return the features, weights and centres of each oblique node."""
+def _oblique_terms(
+    graph: Any, kind: list[int], categories: dict[int, list]
+) -> dict[int, tuple[tuple, tuple, tuple, tuple]]:
+    """Return the features, weights, centres and places of each oblique node."""
     if OBLIQUE not in kind:
         return {}
     arrays = graph.arrays()
-    columns = [arrays[f"oblique_{name}"].tolist() for name in ("feature", "weight", "centre")]
     start, detail = arrays["oblique_start"].tolist(), arrays["detail"].tolist()
+    columns = [arrays[f"oblique_{n}"].tolist() for n in ("feature", "weight", "centre", "category")]
     terms = {}
     for node in np.flatnonzero(graph.kind == OBLIQUE).tolist():
         part = slice(start[detail[node]], start[detail[node] + 1])
-        features, weights, centres = (tuple(column[part]) for column in columns)
-        terms[node] = (features, weights, centres)
+        counted = [
+            (feature, weight, centre, None if code < 0 else (code, len(categories[feature])))
+            for feature, weight, centre, code in zip(*(c[part] for c in columns), strict=True)
+            if weight != 0
+        ]
+        features, weights, centres, places = zip(*counted, strict=True) if counted else ((),) * 4
+        terms[node] = (features, weights, centres, places)
     return terms

@@ -9,7 +9,7 @@ The one place where conditions and numbers become text, for `export_text`, `rule
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -162,7 +162,9 @@ class Subset:
 class Halfspace:
     """``dot(weights, x - centres) < threshold`` if `below`, else ``>=``; never merged.
 
-    A missing value leaves its term out of the sum, as if it were at its centre.
+    A term with a place, ``(code, n_codes)``, counts whether the feature is that category: 1 or 0,
+    and ``1 / n_codes`` if it is missing. A missing number leaves its term out of the sum, as if it
+    were at its centre. No places means that all terms are numbers.
     """
 
     features: tuple[int, ...]
@@ -170,13 +172,18 @@ class Halfspace:
     centres: tuple[float, ...]
     threshold: float
     below: bool
+    places: tuple[tuple[int, int] | None, ...] = ()
+
+    def terms(self) -> list[tuple[int, float, float, tuple[int, int] | None]]:
+        """Return feature, weight, centre and place of each term."""
+        places = self.places or (None,) * len(self.features)
+        return list(zip(self.features, self.weights, self.centres, places, strict=True))
 
     def holds(self, X: np.ndarray) -> np.ndarray:
         """Return for each row of an encoded matrix whether it satisfies the condition."""
         total = np.zeros(len(X))
-        for feature, weight, centre in zip(self.features, self.weights, self.centres, strict=True):
-            x = np.asarray(X[:, feature], dtype=float)
-            total += np.where(np.isnan(x), 0.0, weight * (x - centre))
+        for _, weight, centre, x in self._values(X):
+            total += weight * (x - centre)
         return (total < self.threshold) == self.below
 
     @property
@@ -186,8 +193,17 @@ class Halfspace:
 
     def score(self, X: np.ndarray) -> np.ndarray:
         """Return ``dot(weights, x)``, which compares with `bound`, for each encoded row."""
-        x = np.asarray(X, dtype=float)[:, list(self.features)]
-        return np.where(np.isnan(x), self.centres, x) @ np.array(self.weights)
+        return sum((weight * x for _, weight, _, x in self._values(X)), np.zeros(len(X)))
+
+    def _values(self, X: np.ndarray) -> Iterator[tuple[int, float, float, np.ndarray]]:
+        """Yield feature, weight, centre and what it is in each row, for each term."""
+        for feature, weight, centre, place in self.terms():
+            x = np.asarray(X[:, feature], dtype=float)
+            missing = np.isnan(x)
+            if place is None:
+                yield feature, weight, centre, np.where(missing, centre, x)
+            else:
+                yield feature, weight, centre, np.where(missing, 1 / place[1], x == place[0])
 
 
 Condition: TypeAlias = Interval | Subset | Halfspace
@@ -322,15 +338,18 @@ class Words:
 
     def _sum(self, c: Halfspace) -> str:
         """Return the left-hand side and the sign of a weighted sum."""
-        terms = list(zip(c.weights, c.features, strict=True))
+        terms = c.terms()
         if self.max_terms is not None and len(terms) > self.max_terms:
-            terms.sort(key=lambda term: -abs(term[0]))
+            terms.sort(key=lambda term: -abs(term[1]))
         # Two significant digits of every weight at the least: a sum hides its own rounding.
         digits = None if self.decimals is None else max(self.decimals, 2)
         pieces = []
-        for weight, feature in terms:
+        for feature, weight, _, place in terms:
             size = number(abs(weight), digits)
-            text = self.names[feature] if size == "1" else f"{size} * {self.names[feature]}"
+            name = self.names[feature]
+            if place is not None:
+                name = f"({name} = {self.labels[feature][place[0]]})"
+            text = name if size == "1" else f"{size} * {name}"
             pieces.append(f"{'-' if weight < 0 else '+'} {text}")
         text = " ".join(self._shorten(pieces)).replace("...", "+ ...") or "+ 0"
         text = text[2:] if text[0] == "+" else f"-{text[2:]}"

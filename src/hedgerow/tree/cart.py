@@ -12,11 +12,12 @@ settled the same way, so the default tree is the same in every run; features wit
 
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import DecisionGraph, grow, pruning_path
+from hedgerow._engine import Dataset, DecisionGraph, grow, pruning_path
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow._growth import (
     CLASSIFICATION_CRITERIA,
@@ -26,6 +27,7 @@ from hedgerow._growth import (
     check_growth,
     check_poisson,
     grow_params,
+    total_weight,
 )
 
 _ATTRIBUTES = """\
@@ -54,28 +56,32 @@ def _with_parameters(cls):
 class _DecisionTree(GraphModel):
     _criteria: ClassVar[dict[str, str]]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, ccp_alpha: float) -> DecisionGraph:
-        """Read, bin and grow."""
+    def _check_parameters(self) -> None:
         check_growth(self, self._criteria)
         parameters.check_option("splitter", self.splitter, ("best", "random"))
-        max_bins = parameters.max_bins_code(self.max_bins)
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
-        X, y, weights = self._read_table(X, y, sample_weight)
+
+    def _load(self, X: Any) -> Dataset:
+        return self.schema_.bin(
+            X, parameters.max_bins_code(self.max_bins), parameters.resolve_n_jobs(self.n_jobs)
+        )
+
+    def _grow(
+        self, table: Dataset, y: np.ndarray, weights: np.ndarray | None, rows: Any = None
+    ) -> DecisionGraph:
         weights = self._with_class_weight(y, weights)
-        data = self.schema_.bin(X, max_bins, n_jobs)
-        self.max_features_ = parameters.features_to_try(self.max_features, data.n_features)
+        self.max_features_ = parameters.features_to_try(self.max_features, table.n_features)
         params = grow_params(
             self,
             self._criteria[self.criterion],
             splitter=self.splitter,
-            n_rows=data.n_rows,
-            n_features=data.n_features,
-            total_weight=float(len(y) if weights is None else weights.sum()),
+            n_rows=len(y) if rows is None else len(rows),
+            n_features=table.n_features,
+            total_weight=total_weight(y, weights, rows),
             n_classes=getattr(self, "n_classes_", 0),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            ccp_alpha=ccp_alpha,
+            ccp_alpha=self.ccp_alpha,
         )
-        return grow(data, None, y, weights, params, n_jobs)
+        return grow(table, rows, y, weights, params, parameters.resolve_n_jobs(self.n_jobs))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Grow the tree.
@@ -93,8 +99,7 @@ class _DecisionTree(GraphModel):
         -------
         self : object
         """
-        self._set_graph(self._fit(X, y, sample_weight, self.ccp_alpha))
-        return self
+        return self._fit(X, y, sample_weight)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """The effective alphas of minimal cost-complexity pruning, and the leaf impurity at each.
@@ -110,7 +115,8 @@ class _DecisionTree(GraphModel):
         path : Bunch
             ``ccp_alphas`` and ``impurities``.
         """
-        alphas, impurities = pruning_path(clone(self)._fit(X, y, sample_weight, ccp_alpha=0.0))
+        unpruned = clone(self).set_params(ccp_alpha=0.0)
+        alphas, impurities = pruning_path(unpruned.fit(X, y, sample_weight).graph_)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
 

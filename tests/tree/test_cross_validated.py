@@ -1,0 +1,191 @@
+"""Cross-validated trees: the contest, the winner, candidates that fail."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+
+from hedgerow import (
+    CrossValidatedTreeClassifier,
+    CrossValidatedTreeRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    MeanMarginTreeClassifier,
+    MeanMarginTreeRegressor,
+)
+from hedgerow._graph_model import GraphClassifier
+
+ESTIMATORS = {
+    "classes": (CrossValidatedTreeClassifier, DecisionTreeClassifier, MeanMarginTreeClassifier),
+    "reals": (CrossValidatedTreeRegressor, DecisionTreeRegressor, MeanMarginTreeRegressor),
+}
+targets = pytest.mark.parametrize("target", ESTIMATORS)
+
+
+class FittedAnew(GraphClassifier):
+    """A tree that cannot grow on rows of a table read before."""
+
+    def __init__(self, categorical_features="auto", n_jobs=None):
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        tree = DecisionTreeClassifier(criterion="entropy", **self.get_params())
+        tree.fit(X, y, sample_weight=sample_weight)
+        self._adopt_table(tree)
+        self._set_graph(tree.graph_)
+        return self
+
+
+def sample(target, oblique, seed=0):
+    """Rows whose target changes along a diagonal, or along the first axis."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(400, 6))
+    y = X.sum(axis=1) if oblique else np.sign(X[:, 0]) + 0.01 * X[:, 0]
+    return X, (y > 0).astype(int) if target == "classes" else y
+
+
+def contest(target, **parameters):
+    return ESTIMATORS[target][0](random_state=0, **parameters)
+
+
+@targets
+@pytest.mark.parametrize("oblique", [False, True])
+def test_better_kind_of_tree_wins(target, oblique):
+    X, y = sample(target, oblique)
+    model = contest(target).fit(X, y)
+    first = "erdt" if target == "classes" else "cart"
+    assert model.selected_ == ("mmdt" if oblique else first)
+    assert list(model.scores_) == [first, "mmdt"]
+    assert model.scores_[model.selected_] == max(model.scores_.values())
+
+
+@targets
+@pytest.mark.parametrize("oblique", [False, True])
+def test_winner_is_the_tree_of_all_rows(target, oblique):
+    X, y = sample(target, oblique)
+    model = contest(target).fit(X, y)
+    kind = type(model.estimator_)
+    alone = kind(**model.estimator_.get_params()).fit(X, y)
+    assert_array_equal(model.predict(X), alone.predict(X))
+    assert_array_equal(model.graph_.value, alone.graph_.value)
+    assert_array_equal(model.feature_importances_, alone.feature_importances_)
+    assert model.get_n_leaves() == alone.get_n_leaves()
+
+
+@targets
+def test_scores_are_those_of_trees_fitted_on_each_half(target):
+    X, y = sample(target, oblique=True)
+    model = contest(target).fit(X, y)
+    codes = np.unique(y, return_inverse=True)[1] if target == "classes" else y
+    one, other = model._folds(codes, np.arange(len(y)))
+    tree = ESTIMATORS[target][2]()
+    found = np.empty_like(y)
+    found[other] = tree.fit(X[one], y[one]).predict(X[other])
+    found[one] = tree.fit(X[other], y[other]).predict(X[one])
+    if target == "classes":
+        assert model.scores_["mmdt"] == np.mean(found == y)
+    else:
+        residual = np.sum((y - found) ** 2) / np.sum((y - y.mean()) ** 2)
+        assert model.scores_["mmdt"] == pytest.approx(1 - residual)
+
+
+def test_folds_spread_the_classes_evenly():
+    y = np.repeat([0, 1, 2], [50, 7, 1])
+    one, other = CrossValidatedTreeClassifier(random_state=0)._folds(y, np.arange(len(y)))
+    assert sorted([*one, *other]) == list(range(len(y)))
+    assert np.abs(np.bincount(y[one], minlength=3) - np.bincount(y[other], minlength=3)).max() <= 1
+
+
+def test_candidates_that_share_no_table_score_the_same():
+    X, y = sample("classes", oblique=False)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(kind=np.where(X[:, 1] > 0, "a", "b"))
+    w = np.arange(len(y))
+    shared = contest("classes").fit(frame, y, sample_weight=w)
+    fitted = contest("classes", candidates=[("erdt", FittedAnew())]).fit(frame, y, sample_weight=w)
+    assert fitted.scores_["erdt"] == shared.scores_["erdt"]
+    assert_array_equal(fitted.predict(frame), shared.predict(frame))
+
+
+@targets
+def test_result_depends_on_the_seed_alone(target):
+    X, y = sample(target, oblique=True)
+    models = [contest(target, n_jobs=n).fit(X, y) for n in (None, 1, 2)]
+    assert models[0].scores_ == models[1].scores_ == models[2].scores_
+    assert contest(target).set_params(random_state=1).fit(X, y).scores_ != models[0].scores_
+
+
+@targets
+def test_rows_without_weight_do_not_matter(target):
+    X, y = sample(target, oblique=True)
+    w = np.zeros(len(y))
+    w[:200] = 1
+    weighted = contest(target).fit(X, y, sample_weight=w)
+    plain = contest(target).fit(X[:200], y[:200])
+    assert weighted.selected_ == plain.selected_ == "mmdt"
+    assert weighted.scores_["mmdt"] == plain.scores_["mmdt"]
+    assert_array_equal(weighted.predict(X), plain.predict(X))
+
+
+@targets
+def test_frames_with_categories_and_missing_values_work(target):
+    X, y = sample(target, oblique=True)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["kind"] = pd.Categorical(np.where(X[:, 0] > 0, "up", "down"))
+    frame.loc[::5, ["a", "kind"]] = None
+    model = contest(target).fit(frame, y)
+    assert model.score(frame, y) > 0.5
+    assert model.schema_.missing == {0, 6}
+
+
+def test_failing_candidate_is_out_of_the_contest():
+    X, y = sample("reals", oblique=True)
+    candidates = [
+        ("poisson", DecisionTreeRegressor(criterion="poisson")),  # refuses negative targets
+        ("mmdt", MeanMarginTreeRegressor()),
+    ]
+    with pytest.warns(FitFailedWarning, match="poisson: ValueError: criterion 'poisson' needs"):
+        model = contest("reals", candidates=candidates).fit(X, y)
+    assert model.selected_ == "mmdt"
+    assert np.isnan(model.scores_["poisson"])
+
+
+@targets
+def test_contest_without_a_candidate_left_says_why(target):
+    X, y = sample(target, oblique=True)
+    candidates = [("deep", ESTIMATORS[target][1](max_depth=-3))]
+    with pytest.raises(ValueError, match="All candidates failed:\ndeep: .*'max_depth' must be"):
+        contest(target, candidates=candidates).fit(X, y)
+
+
+@targets
+@pytest.mark.parametrize("bad", ["empty", "class", "bare", "task", "twice"])
+def test_wrong_candidates_are_refused(target, bad):
+    tree = ESTIMATORS[target][1]()
+    other = ESTIMATORS["reals" if target == "classes" else "classes"][1]()
+    candidates = {
+        "empty": [],
+        "class": [("a", type(tree))],
+        "bare": [tree],
+        "task": [("a", other)],
+        "twice": [("a", tree), ("a", clone(tree))],
+    }
+    with pytest.raises(ValueError, match="^'candidates' must be None or"):
+        contest(target, candidates=candidates[bad]).fit(*sample(target, True))
+
+
+@targets
+def test_one_row_cannot_be_divided(target):
+    with pytest.raises(ValueError, match="1 sample"):
+        contest(target).fit([[1.0]], [1])
+
+
+@targets
+def test_two_rows_can(target):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert contest(target).fit([[0.0], [1.0]], [0, 1]).predict([[1.0]]) == [1]

@@ -1,0 +1,18 @@
+"""The cases worked by hand in the guide come out as it says."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+GUIDE = Path(__file__).parents[2] / "docs" / "mean_margin.md"
+
+
+def test_guide_prints_what_it_says():
+    blocks = re.findall(r"```python\n(.*?)```\n```text\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    assert len(blocks) == GUIDE.read_text().count("```python")
+    names = {}
+    for code, printed in blocks:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, GUIDE.name, "exec"), names)
+        assert out.getvalue() == printed
