@@ -211,16 +211,14 @@ def _factorize(column: Any) -> tuple[np.ndarray, list, bool]:
         present = values == values
         return np.where(present[codes], codes, -1), values[present].tolist(), True
     if _is_polars(column):
-        ordered = str(column.dtype).startswith("Enum")
-        if ordered:
-            values = column.dtype.categories
-        if str(column.dtype) != "Boolean":
+        kind = column.dtype
+        ordered = str(kind).startswith("Enum")
+        if str(kind) != "Boolean":
             column = column.cast(str)
-        if not ordered:
-            values = column.drop_nulls().unique(maintain_order=True)
-        index = values.to_frame("value").with_row_index("code")
+        known = kind.categories if ordered else column.drop_nulls().unique(maintain_order=True)
+        index = known.to_frame("value").with_row_index("code")
         joined = column.to_frame("value").join(index, on="value", how="left", maintain_order="left")
-        return joined["code"].cast(int).fill_null(-1).to_numpy(), values.to_list(), ordered
+        return joined["code"].cast(int).fill_null(-1).to_numpy(), known.to_list(), ordered
     if str(column.dtype) == "category":
         return column.cat.codes.to_numpy(), column.cat.categories.tolist(), True
     codes, uniques = column.factorize()

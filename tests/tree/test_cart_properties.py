@@ -197,12 +197,17 @@ def test_random_trees_depend_on_the_seed(target, parameters):
         assert tree.score(X, y) == pytest.approx(1.0)
 
 
-def test_ties_go_to_the_first_feature_and_the_lowest_threshold():
+def test_ties_are_always_settled_the_same_way_and_favour_no_feature():
     x = np.arange(6.0)
-    X = np.column_stack([np.zeros(6), x, x, x])
-    tree = DecisionTreeClassifier(max_depth=1).fit(X, [0, 1, 0, 0, 1, 0])
-    assert tree.graph_.feature[0] == 1
-    assert tree.graph_.threshold[0] == 0.5
+    y = [0, 1, 0, 0, 1, 0]
+    chosen = []
+    for n_copies in range(2, 40):
+        X = np.column_stack([x] * n_copies)
+        trees = [DecisionTreeClassifier(max_depth=1, random_state=s).fit(X, y) for s in range(3)]
+        assert len({int(tree.graph_.feature[0]) for tree in trees}) == 1
+        assert all(tree.graph_.threshold[0] == 0.5 for tree in trees)  # the lowest of the two
+        chosen.append(trees[0].graph_.feature[0] / n_copies)
+    assert 0.2 < np.mean(chosen) < 0.8
 
 
 # Kinds of input.

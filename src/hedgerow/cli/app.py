@@ -63,7 +63,7 @@ def render(data: str, result: Comparison) -> Table:
         caption=f"{result.folds} folds, seed {result.seed}; mean ± std of the score, "
         "medians of the rest, one thread",
     )
-    table.add_column("model")
+    table.add_column("model", no_wrap=True)
     metric = {"accuracy": "accuracy", "r2": "R²"}[result.metric]
     for heading in (metric, "splits", "fit ms", "predict µs/row"):
         table.add_column(heading, justify="right")

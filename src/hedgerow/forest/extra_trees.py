@@ -36,7 +36,9 @@ class ExtraTreesClassifier(ForestClassifier):
     (3,)
     """
 
-    _splitter = "random"
+    @property
+    def _splitter(self) -> str:
+        return "random"
 
     def __init__(
         self,
@@ -117,7 +119,9 @@ class ExtraTreesRegressor(ForestRegressor):
     (3,)
     """
 
-    _splitter = "random"
+    @property
+    def _splitter(self) -> str:
+        return "random"
 
     def __init__(
         self,

@@ -91,8 +91,11 @@ def with_parameters(cls):
 
 class ForestModel(TableModel):
     _criteria: ClassVar[dict[str, str]]
-    _splitter = "best"
     forest_: Forest
+
+    @property
+    def _splitter(self) -> str:
+        return "best"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Grow the members.
