@@ -40,9 +40,7 @@ class Diagnostics:
     epsilon: np.ndarray | None
 
 
-def diagnose(
-    embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None
-) -> Diagnostics:
+def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -> Diagnostics:
     """Compare an embedding for classes with the assumptions of the theory.
 
     Parameters

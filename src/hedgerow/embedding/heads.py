@@ -70,10 +70,12 @@ def shrunken_lda(Z: np.ndarray, y: np.ndarray, weights, n_classes: int, shrinkag
     elif shrinkage == "oas":
         shrinkage = oas(R, assume_centered=True)[1]
     correlations = R.T @ R / len(Z)
-    size = len(correlations)
-    level = np.trace(correlations) / size or 1.0
-    correlations *= 1 - shrinkage
-    correlations.flat[:: size + 1] += shrinkage * level
+    size, total = len(correlations), np.trace(correlations)
+    if total > 0:
+        correlations *= 1 - shrinkage
+        correlations.flat[:: size + 1] += shrinkage * total / size
+    else:  # no scatter within any class
+        correlations = np.eye(size)
     try:
         solved = cho_solve(cho_factor(correlations), parts.offsets.T)
     except LinAlgError:
@@ -97,7 +99,9 @@ def _by_class(Z: np.ndarray, y: np.ndarray, weights, n_classes: int) -> _Classes
     effective = w.sum() ** 2 / (w @ w)
     freedom = w.sum() * (max(effective - n_classes, 1) / effective)
     scale = np.sqrt(np.square(residuals).sum(axis=0) / freedom)
-    noise = 10 * np.finfo(float).eps * np.sqrt(len(y)) * np.maximum(np.abs(centre), np.abs(Z).max(0))
+    noise = (
+        10 * np.finfo(float).eps * np.sqrt(len(y)) * np.maximum(np.abs(centre), np.abs(Z).max(0))
+    )
     scale[scale <= noise] = 1.0
     return _Classes(totals / w.sum(), centre, means / scale, residuals / scale, scale, freedom)
 
@@ -145,7 +149,7 @@ def ridge(Z: np.ndarray, targets: np.ndarray, weights, penalty: float | None) ->
         errors = []
         for trial in PENALTIES:
             residuals = T - rotated @ (projected / (values + trial)[:, None])
-            held_out = 1 - np.minimum(leverage @ (1 / (values + trial)) + w, 1 - 1e-3)
+            held_out = np.maximum(1 - leverage @ (1 / (values + trial)) - w, 1e-10)
             errors.append(np.square(residuals / held_out[:, None]).sum())
         penalty = PENALTIES[np.argmin(errors)]
     coef = directions @ (projected / (values + penalty)[:, None]) / scale[:, None]

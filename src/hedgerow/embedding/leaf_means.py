@@ -34,7 +34,8 @@ _CELLS_AT_ONCE = 1 << 22  # of a layer, while it is computed
 def activation_names(activation: Any) -> tuple[str, ...]:
     """The parts of an activation, checked."""
     names = (activation,) if isinstance(activation, str) else activation
-    if not isinstance(names, tuple | list) or not names or not set(names) <= set(ACTIVATIONS):
+    known = isinstance(names, tuple | list) and all(name in ACTIVATIONS for name in names)
+    if not known or not names:
         options = ", ".join(repr(name) for name in ACTIVATIONS)
         raise ValueError(f"'activation' must be one or several of {options}, got {activation!r}.")
     return tuple(names)
@@ -292,7 +293,9 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         if self.bandwidth is not None and not (
             parameters.is_real(self.bandwidth) and 0 < self.bandwidth < np.inf
         ):
-            raise ValueError(f"'bandwidth' must be a positive number or None, got {self.bandwidth!r}.")
+            raise ValueError(
+                f"'bandwidth' must be a positive number or None, got {self.bandwidth!r}."
+            )
         parameters.check_option("criterion", self.criterion, CRITERIA)
         parameters.check_int("max_depth", self.max_depth, low=1, optional=True)
         parameters.check_int("max_leaf_nodes", self.max_leaf_nodes, low=2, optional=True)
@@ -333,7 +336,7 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         self.graphs_, drawn = grow_trees(
             data, targets, weights, params, int(self.n_trees), rng, n_jobs
         )
-        self._packed = None
+        self._packed: PackedGraphs | None = None
         leaves = [graph.apply(encoded, n_jobs) for graph in self.graphs_]
         self._set_anchors(numbers, leaves, drawn if weights is None else drawn * weights)
         votes = None
@@ -404,37 +407,39 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         """The embedding of some rows, block by block."""
         parts = activation_names(self.activation)
         widths = {"raw": numbers.shape[1], "vote": self.anchor_values_.shape[1]}
-        ends = np.cumsum([widths.get(part, len(self.anchors_)) for part in parts])
+        ends = np.cumsum([0] + [widths.get(part, len(self.anchors_)) for part in parts])
         out = np.empty((len(numbers), ends[-1]), dtype=numbers.dtype)
         step = max(1, _CELLS_AT_ONCE // (ends[-1] + numbers.shape[1]))
         for begin in range(0, len(numbers), step):
             rows = slice(begin, begin + step)
-            squared = self._squared_distances(numbers[rows]) if self._needs_distances(parts) else None
-            for part, end in zip(parts, ends, strict=True):
-                block = out[rows, end - widths.get(part, len(self.anchors_)) : end]
+            squared: Any = None
+            if not {"distance", "rbf", "softmax"}.isdisjoint(parts):
+                squared = self._squared_distances(numbers[rows])
+            for part, start, end in zip(parts, ends, ends[1:], strict=False):
                 if part == "raw":
-                    block[:] = numbers[rows]
+                    block = numbers[rows]
                 elif part == "vote":
-                    block[:] = votes[rows]
+                    block = votes[rows]
                 elif part == "leaf":
-                    block[:] = self._membership(encoded[rows])
+                    block = self._membership(encoded[rows])
                 elif part == "distance":
-                    np.sqrt(squared, out=block)
+                    block = np.sqrt(squared)
                 elif part == "rbf":
-                    np.exp(squared / (-2 * self.bandwidth_**2), out=block)
+                    block = np.exp(squared / (-2 * self.bandwidth_**2))
                 elif part == "softmax":
-                    block[:] = self._softmax(squared)
+                    block = self._softmax(squared)
                 else:
-                    dtype = numbers.dtype
-                    np.matmul(numbers[rows], self.anchors_.T.astype(dtype), out=block)
-                    block += self.intercept_.astype(dtype)
+                    block = self._affinities(numbers[rows])
                     if part == "relu":
-                        np.maximum(block, 0, out=block)
+                        block = np.maximum(block, 0)
+                out[rows, start:end] = block
         return out
 
-    @staticmethod
-    def _needs_distances(parts: tuple[str, ...]) -> bool:
-        return not {"distance", "rbf", "softmax"}.isdisjoint(parts)
+    def _affinities(self, numbers: np.ndarray) -> np.ndarray:
+        """The paper's Z."""
+        return numbers @ self.anchors_.T.astype(numbers.dtype) + self.intercept_.astype(
+            numbers.dtype
+        )
 
     def _squared_distances(self, numbers: np.ndarray) -> np.ndarray:
         """Squared distances to all anchors, by one matrix product of centred numbers."""

@@ -58,7 +58,7 @@ class NumericView:
             X = (X - self.mean.astype(X.dtype)) / self.scale.astype(X.dtype)
         return X
 
-    def names(self, feature_names: np.ndarray) -> list[str]:
+    def names(self, feature_names: list) -> list[str]:
         """Column names: a feature's own, with its category after an underscore."""
         out = []
         for feature, name in enumerate(feature_names):

@@ -70,7 +70,8 @@ def cut(graph: DecisionGraph, max_regions: int | None) -> CutTree:
     def candidate(node: int) -> tuple[float, int]:
         return lost[left[node]] + lost[right[node]] - lost[node], node
 
-    open_nodes, closed = [candidate(0)], []
+    open_nodes = [candidate(0)]
+    closed: list[int] = []
     while open_nodes and len(open_nodes) + len(closed) < max_regions:
         _, node = heapq.heappop(open_nodes)
         for child in (int(left[node]), int(right[node])):

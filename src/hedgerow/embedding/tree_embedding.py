@@ -321,20 +321,14 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
     def _scores(self, X):
         if self.head != "indicator":
             return super()._scores(X)
-        squared = self._squared_distances(X)
-        of_class = self.embedding_.anchor_values_.argmax(axis=1)
-        n_classes = len(self.classes_)
-        columns = [squared[:, of_class == k].min(axis=1, initial=np.inf) for k in range(n_classes)]
-        return -0.5 * np.column_stack(columns)
-
-    def _squared_distances(self, X):
         check_is_fitted(self)
-        return self.embedding_._squared_distances(self.embedding_.numeric(X))
+        squared = self.embedding_._squared_distances(self.embedding_.numeric(X))
+        return self.embedding_.anchor_values_[squared.argmin(axis=1)]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes: logarithms of their probabilities, up to a constant per row.
 
-        For the head "indicator", minus half the squared distance to the nearest anchor of a class.
+        For the head "indicator", the class shares of the nearest anchor's region.
 
         Parameters
         ----------
@@ -349,9 +343,8 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _values(self, X):
-        if self.head == "indicator":
-            return self.embedding_.anchor_values_[self._squared_distances(X).argmin(axis=1)]
-        return softmax(self._scores(X), axis=1)
+        scores = self._scores(X)
+        return scores if self.head == "indicator" else softmax(scores, axis=1)
 
 
 @_with_parameters
