@@ -12,6 +12,7 @@ shape (n_outputs,). For classes, ``softmax(Z @ coef + intercept)`` are probabili
 All of them work on columns scaled to unit variance, so that no unit of measurement matters.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage, oas
 from sklearn.linear_model import LogisticRegression
 
 PENALTIES = 10.0 ** np.arange(-5, 1.5, 0.5)  # tried by leave-one-out where none is given
+_ROWS_AT_ONCE = 1 << 13
 
 
 class Head(NamedTuple):
@@ -32,14 +34,12 @@ class Head(NamedTuple):
 
 
 class _Classes(NamedTuple):
-    """Class means and scaled residuals of some rows."""
+    """The class means of some rows."""
 
     priors: np.ndarray
     centre: np.ndarray
-    offsets: np.ndarray  # class means minus the centre, in units of scale
-    residuals: np.ndarray  # times the root of the weight, in units of scale
-    scale: np.ndarray
-    freedom: float
+    offsets: np.ndarray  # class means minus the centre
+    freedom: float  # what a sum of weighted squares is divided by
 
 
 def pseudo_linear_lda(Z: np.ndarray, y: np.ndarray, weights, n_classes: int) -> Head:
@@ -48,14 +48,17 @@ def pseudo_linear_lda(Z: np.ndarray, y: np.ndarray, weights, n_classes: int) -> 
     Residuals from the class means are scaled to unit variance; directions whose singular value is
     rounding noise, under ``max(n, m) * eps``, are left out.
     """
-    parts = _by_class(Z, y, weights, n_classes)
-    # The triangular factor has the singular values of the residuals at a fraction of the cost.
-    _, values, directions = np.linalg.svd(
-        np.linalg.qr(parts.residuals, mode="r"), full_matrices=False
-    )
+    classes = _class_means(Z, y, weights, n_classes)
+    # The triangular factor has the norms and singular values of the residuals; made block by block
+    # in the cache it takes 0.1 s instead of 0.25 s for 39,000 x 105.
+    triangle: np.ndarray = np.empty((0, Z.shape[1]))
+    for block in _residuals(Z, y, weights, classes, max(512, 4 * Z.shape[1])):
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
+    scale = _scale(triangle, classes, len(Z))
+    _, values, directions = np.linalg.svd(triangle / scale, full_matrices=False)
     kept = values > max(Z.shape) * np.spacing(values[0])
-    whitening = directions[kept] / values[kept, None] * np.sqrt(parts.freedom)
-    return _discriminant(parts, whitening.T @ (whitening @ parts.offsets.T))
+    whitening = directions[kept] / values[kept, None] * np.sqrt(classes.freedom)
+    return _discriminant(classes, scale, whitening.T @ (whitening @ (classes.offsets / scale).T))
 
 
 def shrunken_lda(Z: np.ndarray, y: np.ndarray, weights, n_classes: int, shrinkage) -> Head:
@@ -63,8 +66,10 @@ def shrunken_lda(Z: np.ndarray, y: np.ndarray, weights, n_classes: int, shrinkag
 
     ``shrinkage`` is s, or "ledoit_wolf" or "oas" to estimate it.
     """
-    parts = _by_class(Z, y, weights, n_classes)
-    R = parts.residuals * np.sqrt(len(Z) / parts.freedom)
+    classes = _class_means(Z, y, weights, n_classes)
+    (R,) = _residuals(Z, y, weights, classes, len(Z))
+    scale = _scale(R, classes, len(Z))
+    R *= np.sqrt(len(Z) / classes.freedom) / scale
     if shrinkage == "ledoit_wolf":
         shrinkage = ledoit_wolf_shrinkage(R, assume_centered=True)
     elif shrinkage == "oas":
@@ -77,50 +82,66 @@ def shrunken_lda(Z: np.ndarray, y: np.ndarray, weights, n_classes: int, shrinkag
     else:  # no scatter within any class
         correlations = np.eye(size)
     try:
-        solved = cho_solve(cho_factor(correlations), parts.offsets.T)
+        solved = cho_solve(cho_factor(correlations), (classes.offsets / scale).T)
     except LinAlgError:
         raise ValueError(
             f"The covariance is singular: 'shrinkage' must be larger than {shrinkage:g}, or the "
             "head 'lda'."
         ) from None
-    return _discriminant(parts, solved)
+    return _discriminant(classes, scale, solved)
 
 
-def _by_class(Z: np.ndarray, y: np.ndarray, weights, n_classes: int) -> _Classes:
+def _class_means(Z: np.ndarray, y: np.ndarray, weights, n_classes: int) -> _Classes:
     w = np.ones(len(y)) if weights is None else weights
-    indicators = np.zeros((len(y), n_classes))
-    indicators[np.arange(len(y)), y] = w
-    totals = indicators.sum(axis=0)
-    centre = w @ Z / w.sum()
-    Z = Z - centre
-    means = indicators.T @ Z / totals[:, None]
-    residuals = (Z - means[y]) * np.sqrt(w)[:, None]
+    indicators = np.zeros((n_classes, len(y)))
+    indicators[y, np.arange(len(y))] = w
+    totals = indicators.sum(axis=1)
+    origin = Z[0].astype(np.float64)  # near the data, so that no digits are lost
+    sums = np.zeros((n_classes, Z.shape[1]))
+    for rows in _blocks(len(Z), _ROWS_AT_ONCE):
+        sums += indicators[:, rows] @ (Z[rows] - origin)
+    centre = sums.sum(axis=0) / w.sum()
     # Weights count as rows: n - K for equal ones, whatever their unit.
     effective = w.sum() ** 2 / (w @ w)
     freedom = w.sum() * (max(effective - n_classes, 1) / effective)
-    scale = np.sqrt(np.square(residuals).sum(axis=0) / freedom)
-    noise = (
-        10 * np.finfo(float).eps * np.sqrt(len(y)) * np.maximum(np.abs(centre), np.abs(Z).max(0))
-    )
-    scale[scale <= noise] = 1.0
-    return _Classes(totals / w.sum(), centre, means / scale, residuals / scale, scale, freedom)
+    return _Classes(totals / w.sum(), origin + centre, sums / totals[:, None] - centre, freedom)
 
 
-def _discriminant(parts: _Classes, solved: np.ndarray) -> Head:
-    """Scores from the class means times the inverse covariance, both in units of scale."""
-    coef = solved / parts.scale[:, None]
-    halves = np.einsum("kj,jk->k", parts.offsets, solved) / 2
-    return Head(coef, np.log(parts.priors) - halves - parts.centre @ coef)
+def _residuals(Z, y, weights, classes: _Classes, step: int) -> Iterator[np.ndarray]:
+    """Rows minus the mean of their class, times the root of their weight, block by block."""
+    means = classes.centre + classes.offsets
+    for rows in _blocks(len(Z), step):
+        block = Z[rows] - means[y[rows]]
+        yield block if weights is None else block * np.sqrt(weights[rows])[:, None]
+
+
+def _blocks(n: int, step: int) -> Iterator[slice]:
+    return (slice(begin, begin + step) for begin in range(0, n, step))
+
+
+def _scale(residuals: np.ndarray, classes: _Classes, n: int) -> np.ndarray:
+    """Standard deviations within the classes, one where they are rounding noise."""
+    scale = np.sqrt(np.square(residuals).sum(axis=0) / classes.freedom)
+    size = np.maximum(np.abs(classes.centre), np.abs(classes.offsets).max(axis=0))
+    return np.where(scale <= 10 * np.finfo(float).eps * np.sqrt(n) * size, 1.0, scale)
+
+
+def _discriminant(classes: _Classes, scale: np.ndarray, solved: np.ndarray) -> Head:
+    """Scores from the class means times the inverse covariance, in units of scale."""
+    coef = solved / scale[:, None]
+    halves = np.einsum("kj,jk->k", classes.offsets, coef) / 2
+    return Head(coef, np.log(classes.priors) - halves - classes.centre @ coef)
 
 
 def _standardized(Z: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Columns of mean 0 and variance 1, with the means and scales that made them so."""
+    shares = shares.astype(Z.dtype)
     centre = shares @ Z
     S = Z - centre
     scale = np.sqrt(shares @ np.square(S))
-    scale[scale <= 1e-12 * np.abs(centre)] = 1.0
+    scale[scale <= 10 * np.finfo(Z.dtype).eps * np.abs(centre)] = 1.0
     S /= scale
-    return S, centre, scale
+    return S, centre.astype(np.float64), scale.astype(np.float64)
 
 
 def ridge(Z: np.ndarray, targets: np.ndarray, weights, penalty: float | None) -> Head:
@@ -128,42 +149,54 @@ def ridge(Z: np.ndarray, targets: np.ndarray, weights, penalty: float | None) ->
 
     The mean squared error plus ``penalty`` times the squared coefficients of the scaled columns is
     smallest. Without a penalty, the one with the smallest leave-one-out error is taken: one
-    eigendecomposition serves all of them.
+    eigendecomposition serves all of them, and of many rows some thousands are left out in turn.
     """
     w = np.full(len(Z), 1 / len(Z)) if weights is None else weights / weights.sum()
     S, centre, scale = _standardized(Z, w)
     level, root = w @ targets, np.sqrt(w)[:, None]
     T = (targets - level) * root
-    S *= root
+    S *= root.astype(S.dtype)
     if len(Z) < Z.shape[1]:
+        S = S.astype(np.float64)
         values, rotated = np.linalg.eigh(S @ S.T)
         kept = values > values[-1] * max(Z.shape) * np.finfo(float).eps
-        values, rotated = values[kept], rotated[:, kept] * np.sqrt(values[kept])
-        directions = S.T @ (rotated / values)
+        directions = S.T @ (rotated[:, kept] / np.sqrt(values[kept]))
+        values = values[kept]
     else:
-        values, directions = np.linalg.eigh(S.T @ S)
-        values, rotated = np.maximum(values, 0), S @ directions
-    projected = rotated.T @ T
+        values, directions = np.linalg.eigh(_gram(S))
+        values = np.maximum(values, 0)
+    projected = directions.T @ (S.T @ T.astype(S.dtype))
     if penalty is None:
+        some = slice(None, None, -(-len(Z) // _ROWS_AT_ONCE))
+        rotated = S[some] @ directions
         leverage = np.square(rotated)
         errors = []
         for trial in PENALTIES:
-            residuals = T - rotated @ (projected / (values + trial)[:, None])
-            held_out = np.maximum(1 - leverage @ (1 / (values + trial)) - w, 1e-10)
-            errors.append(np.square(residuals / held_out[:, None]).sum())
+            residuals = T[some] - rotated @ (projected / (values + trial)[:, None])
+            left = np.maximum(1 - leverage @ (1 / (values + trial)) - w[some], 1e-10)
+            errors.append(np.square(residuals / left[:, None]).sum())
         penalty = PENALTIES[np.argmin(errors)]
     coef = directions @ (projected / (values + penalty)[:, None]) / scale[:, None]
     return Head(coef, level - centre @ coef)
 
 
+def _gram(S: np.ndarray) -> np.ndarray:
+    """S' S; sums over blocks are in double precision even where S is not."""
+    total = np.zeros((S.shape[1], S.shape[1]))
+    for rows in _blocks(len(S), _ROWS_AT_ONCE):
+        total += S[rows].T @ S[rows]
+    return total
+
+
 def ridge_classifier(Z, y, weights, n_classes: int, penalty: float | None) -> Head:
     """Ridge regression of the class indicators, scaled so that its softmax are probabilities.
 
-    One factor for all scores: the one with the smallest log loss on the training rows.
+    One factor for all scores: the one with the smallest log loss on (some of) the training rows.
     """
     coef, intercept = ridge(Z, np.eye(n_classes)[y], weights, penalty)
-    scores = Z @ coef + intercept
-    own = scores[np.arange(len(y)), y]
+    some = slice(None, None, -(-len(Z) // _ROWS_AT_ONCE))
+    scores, weights = Z[some] @ coef + intercept, None if weights is None else weights[some]
+    own = scores[np.arange(len(scores)), y[some]]
 
     def log_loss(log_factor: float) -> float:
         factor = np.exp(log_factor)

@@ -364,15 +364,11 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         self.anchor_values_ = np.vstack(values)
         if hasattr(self, "classes_"):
             self.anchor_class_ = self.classes_[self.anchor_values_.argmax(axis=1)]
-        self.bandwidth_ = float(self.bandwidth or self._spread(centred, means, own, shares))
-
-    def _spread(self, centred, means, own, shares) -> float:
-        """Root mean squared distance of the rows to the anchors of their regions."""
-        total = sum(
-            share @ np.square(centred - means[anchor]).sum(axis=1)
-            for anchor, share in zip(own, shares, strict=True)
-        )
-        return float(np.sqrt(total / shares.sum())) or 1.0
+        # Mean squared distance to the own anchor: that to the centre, less that of the anchors.
+        whole = shares.sum(axis=0) @ np.square(centred).sum(axis=1)
+        between = self.anchor_counts_ @ np.square(means).sum(axis=1)
+        spread = np.sqrt(max(whole - between, 0) / shares.sum())
+        self.bandwidth_ = float(self.bandwidth or spread or 1.0)
 
     def _own_anchors(self, leaves: list) -> np.ndarray:
         """The anchor of each row in each tree, of shape (n_trees, n_samples)."""
