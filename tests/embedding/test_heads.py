@@ -74,7 +74,7 @@ def test_ridge_solves_its_equations(shape, weighted):
     Z, targets = rng.normal(size=shape) * 5 + 3, rng.normal(size=(shape[0], 2))
     w = rng.uniform(0.5, 2, shape[0]) if weighted else np.ones(shape[0])
     w /= w.sum()
-    coef, intercept = heads.ridge(Z, targets, w if weighted else None, 0.1)
+    coef, intercept, _ = heads.ridge(Z, targets, w if weighted else None, 0.1)
     centre = w @ Z
     scale = np.sqrt(w @ (Z - centre) ** 2)
     S = (Z - centre) / scale
@@ -116,9 +116,35 @@ def test_logistic_is_that_of_scikit_learn_on_scaled_columns(n_classes):
     np.testing.assert_allclose(scores, expected, rtol=1e-6, atol=1e-8)
 
 
-def test_ridge_probabilities_are_better_than_none(wine):
+def test_what_ridge_says_of_a_row_left_out_is_what_it_says_without_that_row():
+    rng = np.random.default_rng(3)
+    Z, targets = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    found = heads.ridge(Z, targets, None, 0.2).held_out
+    for row in range(0, 40, 7):
+        rest = np.arange(40) != row
+        S = np.column_stack([Z, np.ones(40)])
+        # The penalty of the whole sum, on columns scaled as with all rows.
+        beta = np.linalg.solve(
+            S[rest].T @ S[rest] + 40 * np.diag([0.2, 0.2, 0.2, 0]), S[rest].T @ targets[rest]
+        )
+        np.testing.assert_allclose(found[row], S[row] @ beta, rtol=1e-8)
+
+
+def test_penalised_lda_sees_a_class_between_two_others():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 100)
+    Z = (y + 0.1 * rng.normal(size=300))[:, None]
+    coef, intercept = heads.penalised_lda(Z, y, None, 3, None)
+    assert np.mean((Z @ coef + intercept).argmax(axis=1) == y) > 0.99
+    indicators = heads.ridge(Z, np.eye(3)[y], None, None)
+    masked = (Z @ indicators.coef + indicators.intercept).argmax(axis=1)
+    assert np.mean(masked == y) < 0.95
+
+
+def test_penalised_lda_gives_probabilities(wine):
     Z, y = wine
-    coef, intercept = heads.ridge_classifier(Z, y, None, 3, None)
+    coef, intercept = heads.penalised_lda(Z, y, None, 3, None)
     scores = Z @ coef + intercept
     losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(y)), y]
     assert losses.mean() < 0.1

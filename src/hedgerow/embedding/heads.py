@@ -6,7 +6,8 @@ shape (n_outputs,). For classes, ``softmax(Z @ coef + intercept)`` are probabili
 - ``pseudo_linear_lda``: linear discriminant analysis with the pseudo-inverse of the pooled
   covariance, the head of the paper;
 - ``shrunken_lda``: the same with the correlations shrunk towards the identity;
-- ``ridge``: least squares on the class indicators, or on a number, with a quadratic penalty;
+- ``ridge``: least squares with a quadratic penalty, the head for numbers;
+- ``penalised_lda``: discriminant analysis of ridge regressions of the class indicators;
 - ``logistic``: multinomial logistic regression with a quadratic penalty.
 
 All of them work on columns scaled to unit variance, so that no unit of measurement matters.
@@ -17,8 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf_shrinkage, oas
 from sklearn.linear_model import LogisticRegression
 
@@ -144,7 +143,15 @@ def _standardized(Z: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.nda
     return S, centre.astype(np.float64), scale.astype(np.float64)
 
 
-def ridge(Z: np.ndarray, targets: np.ndarray, weights, penalty: float | None) -> Head:
+class Ridge(NamedTuple):
+    """A fitted ridge regression, and what it says of rows (every k-th) that it did not see."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    held_out: np.ndarray
+
+
+def ridge(Z: np.ndarray, targets: np.ndarray, weights, penalty: float | None) -> Ridge:
     """Least squares of all columns of ``targets`` at once.
 
     The mean squared error plus ``penalty`` times the squared coefficients of the scaled columns is
@@ -166,18 +173,25 @@ def ridge(Z: np.ndarray, targets: np.ndarray, weights, penalty: float | None) ->
         values, directions = np.linalg.eigh(_gram(S))
         values = np.maximum(values, 0)
     projected = directions.T @ (S.T @ T.astype(S.dtype))
+    some = some_rows(len(Z))
+    rotated = S[some] @ directions
+    leverage = np.square(rotated)
+
+    def left_out_residuals(trial: float) -> np.ndarray:
+        fitted = rotated @ (projected / (values + trial)[:, None])
+        leverages = leverage @ (1 / (values + trial)) + w[some]
+        return (T[some] - fitted) / np.maximum(1 - leverages, 1e-10)[:, None]
+
     if penalty is None:
-        some = slice(None, None, -(-len(Z) // _ROWS_AT_ONCE))
-        rotated = S[some] @ directions
-        leverage = np.square(rotated)
-        errors = []
-        for trial in PENALTIES:
-            residuals = T[some] - rotated @ (projected / (values + trial)[:, None])
-            left = np.maximum(1 - leverage @ (1 / (values + trial)) - w[some], 1e-10)
-            errors.append(np.square(residuals / left[:, None]).sum())
-        penalty = PENALTIES[np.argmin(errors)]
+        penalty = min(PENALTIES, key=lambda trial: np.square(left_out_residuals(trial)).sum())
     coef = directions @ (projected / (values + penalty)[:, None]) / scale[:, None]
-    return Head(coef, level - centre @ coef)
+    held_out = targets[some] - left_out_residuals(penalty) / root[some]
+    return Ridge(coef, level - centre @ coef, held_out)
+
+
+def some_rows(n: int) -> slice:
+    """Every row, or of many rows every k-th."""
+    return slice(None, None, -(-n // _ROWS_AT_ONCE))
 
 
 def _gram(S: np.ndarray) -> np.ndarray:
@@ -188,22 +202,18 @@ def _gram(S: np.ndarray) -> np.ndarray:
     return total
 
 
-def ridge_classifier(Z, y, weights, n_classes: int, penalty: float | None) -> Head:
-    """Ridge regression of the class indicators, scaled so that its softmax are probabilities.
+def penalised_lda(Z, y, weights, n_classes: int, penalty: float | None) -> Head:
+    """Discriminant analysis in the space of ridge regressions of the class indicators.
 
-    One factor for all scores: the one with the smallest log loss on (some of) the training rows.
+    By itself such a regression hides a class that lies between two others; discriminant analysis
+    of what it says (of rows left out, so that it is not too sure) mends that.
     """
-    coef, intercept = ridge(Z, np.eye(n_classes)[y], weights, penalty)
-    some = slice(None, None, -(-len(Z) // _ROWS_AT_ONCE))
-    scores, weights = Z[some] @ coef + intercept, None if weights is None else weights[some]
-    own = scores[np.arange(len(scores)), y[some]]
-
-    def log_loss(log_factor: float) -> float:
-        factor = np.exp(log_factor)
-        return np.average(logsumexp(factor * scores, axis=1) - factor * own, weights=weights)
-
-    factor = np.exp(minimize_scalar(log_loss, bounds=(0, np.log(100)), method="bounded").x)
-    return Head(factor * coef, factor * intercept)
+    inner = ridge(Z, np.eye(n_classes)[y], weights, penalty)
+    some = some_rows(len(Z))
+    outer = pseudo_linear_lda(
+        inner.held_out, y[some], None if weights is None else weights[some], n_classes
+    )
+    return Head(inner.coef @ outer.coef, inner.intercept @ outer.coef + outer.intercept)
 
 
 def logistic(Z, y, weights, n_classes: int, penalty: float | None) -> Head:

@@ -204,6 +204,7 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
     activation : str or tuple of str, default=("raw", "rbf", "vote")
         The first layer, see :class:`LeafMeansEmbedding`; "linear" is the paper's.
     head : {{"ridge", "lda", "shrunken_lda", "logistic", "indicator"}}, default="ridge"
+        "ridge" is discriminant analysis in the space of ridge regressions of the class indicators;
         "lda" is the paper's, with the pseudo-inverse of the covariance; "indicator" gives the most
         frequent class of the nearest anchor and looks at no activation.
     shrinkage : float, {{"ledoit_wolf", "oas"}}, default="ledoit_wolf"
@@ -309,7 +310,7 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         elif self.head == "shrunken_lda":
             head = heads.shrunken_lda(*arguments, self.shrinkage)
         elif self.head == "ridge":
-            head = heads.ridge_classifier(*arguments, self.penalty)
+            head = heads.penalised_lda(*arguments, self.penalty)
         else:
             head = heads.logistic(*arguments, self.penalty)
         # A class whose rows all have weight zero is known, but impossible.
@@ -432,7 +433,7 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
         return self
 
     def _head(self, Z, targets, weights):
-        return heads.ridge(Z, targets[:, None], weights, self.penalty)
+        return heads.Head(*heads.ridge(Z, targets[:, None], weights, self.penalty)[:2])
 
     def _values(self, X):
         return self._scores(X)
