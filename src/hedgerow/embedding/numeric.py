@@ -9,6 +9,8 @@ import numpy as np
 
 from hedgerow._table import Schema
 
+_ROWS_AT_ONCE = 1 << 11
+
 
 class NumericView:
     """How the encoded rows of one training table become numbers.
@@ -57,6 +59,23 @@ class NumericView:
         if self.standardize:
             X = (X - self.mean.astype(X.dtype)) / self.scale.astype(X.dtype)
         return X
+
+    def linear(self, encoded: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """``self(encoded) @ coef + intercept``; without categories by one product of the rows."""
+        if self.schema.categories:
+            return self(encoded) @ coef + intercept
+        folded, constant = coef, intercept
+        if self.standardize:
+            folded = coef / self.scale[:, None]
+            constant = intercept - self.mean @ folded
+        out = np.empty((len(encoded), coef.shape[1]))
+        for begin in range(0, len(encoded), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            out[rows] = encoded[rows].astype(np.float64) @ folded + constant
+        gaps = np.isnan(out[:, 0])
+        if gaps.any():
+            out[gaps] = self(encoded[gaps]) @ coef + intercept
+        return out
 
     def names(self, feature_names: list) -> list[str]:
         """Column names: a feature's own, with its category after an underscore."""

@@ -21,7 +21,7 @@ from hedgerow.embedding.leaf_means import LeafMeansEmbedding, TrainingRows
 from hedgerow.embedding.torch_module import as_module
 
 HEADS = ("ridge", "lda", "shrunken_lda", "logistic", "indicator")
-_ROWS_AT_ONCE = 1 << 14  # predicted at one time, to keep the embedding of many rows small
+_ROWS_AT_ONCE = 1 << 11  # predicted at one time: their embedding stays in the cache
 
 _SHARED_PARAMETERS = """\
     max_anchors : int, default=16
@@ -179,8 +179,8 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         check_is_fitted(self)
         encoded = self.embedding_._encode(X)
         if hasattr(self, "collapsed_"):
-            numbers = self.embedding_._view(encoded)
-            return numbers @ self.collapsed_ + self.collapsed_intercept_
+            view = self.embedding_._view
+            return view.linear(encoded, self.collapsed_, self.collapsed_intercept_)
         votes = self.embedding_._votes(encoded)
         out = np.empty((len(encoded), len(self.intercept_)))
         for begin in range(0, len(encoded), _ROWS_AT_ONCE):
@@ -342,6 +342,20 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class with the highest score; ties go to the first of them in ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
 
     def _values(self, X):
         scores = self._scores(X)
