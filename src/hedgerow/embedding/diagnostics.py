@@ -1,0 +1,94 @@
+"""What the theory of decision tree embedding speaks of, measured on data.
+
+The paper's Theorem 1 needs leaves in which the class probabilities hardly vary, Theorem 2 rows that
+are nearest to the mean of their own leaf. Both are about one tree, so each figure is per tree.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.utils import check_array
+
+from hedgerow._parameters import resolve_n_jobs
+from hedgerow.embedding.leaf_means import LeafMeansEmbedding
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Figures of one embedding on some rows.
+
+    Attributes
+    ----------
+    impurity : ndarray of shape (n_anchors,)
+        Share of the training rows of a region that are not of its most frequent class.
+    error_bound : ndarray of shape (n_trees,)
+        Mean impurity of a tree's regions, weighted by their rows: by Theorem 2 the error of the
+        head "indicator", where every row is nearest to its own anchor.
+    own_nearest : ndarray of shape (n_trees,)
+        Share of the rows for which that holds.
+    epsilon : ndarray of shape (n_trees,) or None
+        Largest distance (sum of absolute differences) between the class probabilities of two
+        rows of one region: by Theorem 1 the most that the embedding can lose. None without
+        probabilities.
+    """
+
+    impurity: np.ndarray
+    error_bound: np.ndarray
+    own_nearest: np.ndarray
+    epsilon: np.ndarray | None
+
+
+def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -> Diagnostics:
+    """Compare an embedding for classes with the assumptions of the theory.
+
+    Parameters
+    ----------
+    embedding : LeafMeansEmbedding
+        Fitted; of a classifier it is ``embedding_``.
+    X : array-like or data frame of shape (n_samples, n_features)
+    probabilities : array-like of shape (n_samples, n_classes), default=None
+        Class probabilities of the rows, where they are known (simulations) or estimated well.
+
+    Returns
+    -------
+    diagnostics : Diagnostics
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hedgerow import LeafMeansEmbedding
+    >>> from hedgerow.embedding import diagnose
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = diagnose(LeafMeansEmbedding(n_trees=1).fit(X, y), X)
+    >>> found.error_bound.round(3)
+    array([0.04])
+    """
+    encoded = embedding._encode(X)
+    if not hasattr(embedding, "classes_"):
+        raise ValueError("The theory is about classes: 'embedding' has a numeric target.")
+    n_jobs = resolve_n_jobs(embedding.n_jobs)
+    own = embedding._own_anchors([graph.apply(encoded, n_jobs) for graph in embedding.graphs_])
+    squared = embedding._squared_distances(embedding._view(encoded))
+    impurity = 1 - embedding.anchor_values_.max(axis=1)
+    bound, nearest = [], []
+    for tree, anchors in enumerate(own):
+        members = np.flatnonzero(embedding.anchor_tree_ == tree)
+        bound.append(np.average(impurity[members], weights=embedding.anchor_counts_[members]))
+        nearest.append(np.mean(members[squared[:, members].argmin(axis=1)] == anchors))
+    epsilon = None
+    if probabilities is not None:
+        P = check_array(probabilities, input_name="probabilities")
+        if P.shape != (len(encoded), len(embedding.classes_)):
+            raise ValueError(
+                f"'probabilities' must have shape {(len(encoded), len(embedding.classes_))}, "
+                f"got {P.shape}."
+            )
+        epsilon = np.array([max(_diameter(P[a == i]) for i in np.unique(a)) for a in own])
+    return Diagnostics(impurity, np.array(bound), np.array(nearest), epsilon)
+
+
+def _diameter(P: np.ndarray) -> float:
+    distinct = np.unique(P, axis=0)
+    return pdist(distinct, "cityblock").max() if len(distinct) > 1 else 0.0

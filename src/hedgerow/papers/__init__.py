@@ -1,0 +1,1 @@
+"""One module per paper: its tables and figures, re-run beside the published numbers."""

@@ -1,0 +1,168 @@
+"""What linear decision tree embedding is: discriminant analysis on X, seen through the anchors."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from hedgerow.embedding import TreeEmbeddingClassifier
+
+PAPER = {
+    "activation": "linear",
+    "head": "lda",
+    "max_anchors": None,
+    "standardize": False,
+    "min_samples_leaf": 10,
+    "max_bins": 30,
+    "random_state": 0,
+}
+LOADERS = [load_iris, load_wine, load_breast_cancer]
+
+
+def solve(S, B):
+    """Some solution A of S A = B in extended precision, for a semidefinite S of any rank."""
+    S, B = S.copy(), B.copy()
+    scale = 1 / np.sqrt(np.diag(S))
+    S, B = S * scale * scale[:, None], B * scale[:, None]
+    pivots, rest = [], list(range(len(S)))
+    while rest:
+        best = max(rest, key=lambda i: S[i, i])
+        if S[best, best] < 1e-15:
+            break
+        rest.remove(best)
+        pivots.append(best)
+        row, value = S[best] / S[best, best], B[best] / S[best, best]
+        for other in range(len(S)):
+            if other != best:
+                B[other] = B[other] - S[other, best] * value
+                S[other] = S[other] - S[other, best] * row
+        S[best], B[best] = row, value
+    out = np.zeros_like(B)
+    out[pivots] = B[pivots]
+    return out * scale[:, None]
+
+
+def reference_scores(Z, y, Z_new):
+    """Discriminant scores on the embedding, as written in a textbook, in extended precision."""
+    Z, Z_new = Z.astype(np.longdouble), Z_new.astype(np.longdouble)
+    classes = np.unique(y)
+    means = np.array([Z[y == c].mean(axis=0) for c in classes])
+    residuals = Z - means[y]
+    S = residuals.T @ residuals / (len(y) - len(classes))
+    offsets = means - Z.mean(axis=0)
+    A = solve(S, offsets.T)
+    priors = np.bincount(y).astype(np.longdouble) / len(y)
+    constants = np.log(priors) - np.einsum("kj,jk->k", offsets, A) / 2
+    return (Z_new - Z.mean(axis=0)) @ A + constants
+
+
+def differences(scores):
+    """Scores up to what does not matter, a constant per row."""
+    scores = np.asarray(scores, dtype=float)
+    return scores - scores.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("n_trees", [1, 3, 10])
+def test_scores_are_those_of_the_two_steps_in_extended_precision(loader, n_trees):
+    X, y = loader(return_X_y=True)
+    # The reference squares the units, and with raw ones even extended precision is too little.
+    X = X / X.std(axis=0)
+    model = TreeEmbeddingClassifier(n_trees, **PAPER).fit(X, y)
+    X_long = X.astype(np.longdouble)
+    W, b = model.embedding_.anchors_.astype(np.longdouble), model.embedding_.intercept_
+    Z = X_long @ W.T + b
+    expected = differences(reference_scores(Z, y, Z))
+    found = differences(model._scores(X))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_with_anchors_of_full_rank_it_is_plain_lda(loader):
+    X, y = loader(return_X_y=True)
+    model = TreeEmbeddingClassifier(20, **PAPER | {"min_samples_leaf": 3}).fit(X, y)
+    assert np.linalg.matrix_rank(model.embedding_.anchors_ / X.std(axis=0)) == X.shape[1]
+    lda = LinearDiscriminantAnalysis(solver="svd", tol=1e-12).fit(X, y)
+    # scikit-learn divides by n, the paper's head by n - K.
+    n, k = len(y), len(model.classes_)
+    scores, priors = model._scores(X), np.log(lda.priors_)
+    plain = X @ lda.coef_.T + lda.intercept_ if k > 2 else None
+    np.testing.assert_array_equal(model.predict(X), lda.predict(X))
+    if plain is not None:
+        np.testing.assert_allclose(
+            differences(scores - priors), differences(plain - priors) * (n - k) / n, atol=1e-6
+        )
+
+
+def test_with_fewer_anchors_it_is_lda_on_their_span():
+    X, y = load_wine(return_X_y=True)
+    model = TreeEmbeddingClassifier(1, **PAPER).fit(X, y)
+    W = model.embedding_.anchors_
+    assert len(W) < X.shape[1]
+    lda = LinearDiscriminantAnalysis(solver="svd", tol=1e-12).fit(X @ W.T, y)
+    np.testing.assert_array_equal(model.predict(X), lda.predict(X @ W.T))
+
+
+@pytest.mark.parametrize("head", ["lda", "shrunken_lda", "ridge", "logistic"])
+def test_the_intercept_of_the_embedding_changes_nothing(head):
+    X, y = load_wine(return_X_y=True)
+    scores = [
+        TreeEmbeddingClassifier(3, **PAPER | {"intercept": b, "head": head}).fit(X, y)._scores(X)
+        for b in ("method", "theory", "half")
+    ]
+    np.testing.assert_allclose(scores[1], scores[0], rtol=1e-10)
+    np.testing.assert_allclose(scores[2], scores[0], rtol=1e-10)
+
+
+@pytest.mark.parametrize("head", ["lda", "shrunken_lda", "ridge", "logistic"])
+@pytest.mark.parametrize("n_trees", [1, 5])
+def test_collapsed_matrix_is_the_two_layers(head, n_trees):
+    X, y = load_wine(return_X_y=True)
+    model = TreeEmbeddingClassifier(n_trees, **PAPER | {"head": head}).fit(X, y)
+    assert model.collapsed_.shape == (13, 3)
+    two_steps = model.transform(X) @ model.coef_ + model.intercept_
+    np.testing.assert_allclose(
+        differences(two_steps), differences(model._scores(X)), atol=1e-5, rtol=1e-5
+    )
+    W = model.embedding_.anchors_
+    np.testing.assert_allclose(W.T @ model.coef_, model.collapsed_, rtol=1e-6, atol=1e-8)
+
+
+def test_units_of_measurement_do_not_matter():
+    X, y = load_breast_cancer(return_X_y=True)
+    units = 10.0 ** np.random.default_rng(0).integers(-6, 7, X.shape[1])
+    plain = TreeEmbeddingClassifier(10, **PAPER).fit(X, y)
+    scaled = TreeEmbeddingClassifier(10, **PAPER).fit(X * units, y)
+    np.testing.assert_array_equal(scaled.predict(X * units), plain.predict(X))
+
+
+def test_collinear_and_constant_columns_change_nothing():
+    X, y = load_iris(return_X_y=True)
+    wide = np.hstack([X, X[:, :1] + X[:, 1:2], np.full((len(X), 2), 7.0)])
+    settings = PAPER | {"min_samples_leaf": 3}
+    plain = TreeEmbeddingClassifier(5, **settings).fit(X, y)
+    padded = TreeEmbeddingClassifier(5, **settings).fit(wide, y)
+    assert np.isfinite(padded.collapsed_).all()
+    assert np.mean(plain.predict(X) == padded.predict(wide)) > 0.99
+
+
+def test_largest_half_coordinate_is_the_nearest_anchor():
+    X, y = load_wine(return_X_y=True)
+    model = TreeEmbeddingClassifier(
+        3, **PAPER | {"head": "indicator", "intercept": "half", "standardize": True}
+    ).fit(X, y)
+    Z = model.transform(X)
+    anchors = model.embedding_.anchors_
+    distances = ((model.embedding_.numeric(X)[:, None] - anchors) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(Z.argmax(axis=1), distances.argmin(axis=1))
+    np.testing.assert_array_equal(
+        model.predict(X), model.embedding_.anchor_class_[distances.argmin(axis=1)]
+    )
+
+
+def test_more_trees_change_nothing_once_the_rank_is_full():
+    X, y = load_iris(return_X_y=True)
+    settings = PAPER | {"min_samples_leaf": 3}
+    few = TreeEmbeddingClassifier(5, **settings).fit(X, y)
+    many = TreeEmbeddingClassifier(100, **settings).fit(X, y)
+    np.testing.assert_allclose(many._scores(X), few._scores(X), rtol=1e-8)
