@@ -18,12 +18,15 @@ NAMES = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TreeEmbeddingClassifier",
+    "TreeEmbeddingRegressor",
 ]
 
 

@@ -1,5 +1,10 @@
 """Tree-structured models that stay small, fast and readable."""
 
+from hedgerow.embedding import (
+    LeafMeansEmbedding,
+    TreeEmbeddingClassifier,
+    TreeEmbeddingRegressor,
+)
 from hedgerow.forest import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -34,10 +39,13 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TreeEmbeddingClassifier",
+    "TreeEmbeddingRegressor",
 ]

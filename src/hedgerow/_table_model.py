@@ -148,4 +148,4 @@ class TableRegressor(RegressorMixin, TableModel):
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         values = self._values(X)
-        return values[:, 0] if self.n_outputs_ == 1 else values
+        return values[:, 0] if values.shape[1] == 1 else values

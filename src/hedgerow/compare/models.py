@@ -12,6 +12,7 @@ from typing import Any, Literal
 import sklearn.ensemble
 import sklearn.tree
 
+import hedgerow.embedding
 import hedgerow.forest
 import hedgerow.tree
 
@@ -49,6 +50,9 @@ MODELS: dict[str, Model] = {
     ),
     "hedgerow CrossValidatedTree": _seeded(
         hedgerow.tree.CrossValidatedTreeClassifier, hedgerow.tree.CrossValidatedTreeRegressor
+    ),
+    "hedgerow TreeEmbedding": _seeded(
+        hedgerow.embedding.TreeEmbeddingClassifier, hedgerow.embedding.TreeEmbeddingRegressor
     ),
     "hedgerow RandomForest": _seeded(
         hedgerow.forest.RandomForestClassifier, hedgerow.forest.RandomForestRegressor
