@@ -132,6 +132,12 @@ class _TreeEmbedding(TransformerMixin, TableModel):
     def _head(self, Z: np.ndarray, targets: np.ndarray, weights: Any) -> heads.Head:
         raise NotImplementedError
 
+    @property
+    def n_splits_(self) -> int:
+        """Number of tests in the trees behind the anchors."""
+        check_is_fitted(self)
+        return sum(graph.n_splits for graph in self.embedding_.graphs_)
+
     def transform(self, X: Any) -> np.ndarray:
         """The first layer alone: the embedding of some rows.
 
