@@ -2,7 +2,7 @@
 
 python benchmarks/growth.py
 python benchmarks/growth.py --quick               # smaller sizes
-python benchmarks/growth.py --library scikit-learn
+python benchmarks/growth.py --contender scikit-learn
 """
 
 import argparse
@@ -77,22 +77,22 @@ def section(title, note, names, sizes, columns):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--library", choices=("hedgerow", "scikit-learn"), default="hedgerow")
+    parser.add_argument("--contender", choices=("hedgerow", "scikit-learn"), default="hedgerow")
     parser.add_argument("--quick", action="store_true", help="smaller sizes")
     given = parser.parse_args()
     absent = peers.missing()
-    if given.library in absent:
-        sys.exit(f"{given.library} cannot be imported: {absent[given.library]}")
+    if given.contender in absent:
+        sys.exit(f"{given.contender} cannot be imported: {absent[given.contender]}")
 
     some = slice(0, 5 if given.quick else None)
     n_rows, n_columns, n_classes = ROWS[some], COLUMNS[some], CLASSES[some]
     wide, many = (2_000, 5_000) if given.quick else (20_000, 50_000)
 
     def over(sizes, max_depth=None):
-        return [fit_seconds(given.library, size, max_depth) for size in sizes]
+        return [fit_seconds(given.contender, size, max_depth) for size in sizes]
 
     body = [
-        f"Fit of one {given.library} tree on made data. {NOTE}",
+        f"Fit of one {given.contender} tree on made data. {NOTE}",
         *section(
             "Rows", "20 columns; 2 classes or a number to predict.",
             ["rows", "classifier", "regressor", f"classifier, depth {DEPTH}"], n_rows,
@@ -112,7 +112,7 @@ def main():
              over([(many, 10, k) for k in n_classes], DEPTH)],
         ),
     ]  # fmt: skip
-    suffix = "" if given.library == "hedgerow" else f"-{given.library}"
+    suffix = "" if given.contender == "hedgerow" else f"-{given.contender}"
     suffix += "-quick" if given.quick else ""
     measure.write_page(
         f"growth{suffix}",
