@@ -51,6 +51,16 @@ void check_columns(const Forest& forest, std::size_t given) {
 }
 
 template <class T>
+nb::object predict_class(const Forest& forest, const RowMatrix<T>& x, int n_jobs) {
+    check_columns(forest, x.shape(1));
+    std::vector<std::int32_t> out(x.shape(0));
+    in_core(n_jobs, [&](Team& team) {
+        forest.graphs.predict_class(x.data(), x.shape(0), out.data(), team);
+    });
+    return array_of(std::move(out));
+}
+
+template <class T>
 nb::object predict(const Forest& forest, const RowMatrix<T>& x, int n_jobs) {
     check_columns(forest, x.shape(1));
     const std::size_t n = x.shape(0), k = forest.graphs.n_outputs();
@@ -160,6 +170,8 @@ void bind_forest(nb::module_& m) {
             "n"_a)
         .def(
             "graph", [](const Forest& self, std::size_t i) { return self.graphs.unpack(i); }, "i"_a)
+        .def("predict_class", &predict_class<float>, "x"_a, "n_jobs"_a = 1)
+        .def("predict_class", &predict_class<double>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1)
         .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)

@@ -161,6 +161,15 @@ nb::tuple decision_path(const DecisionGraph& graph, const RowMatrix<T>& x) {
 }
 
 template <class T>
+nb::object predict_class(const PackedGraphs& graphs, const RowMatrix<T>& x, int n_jobs) {
+    check_features(graphs.n_features(), x.shape(1));
+    std::vector<std::int32_t> out(x.shape(0));
+    in_core(n_jobs,
+            [&](Team& team) { graphs.predict_class(x.data(), x.shape(0), out.data(), team); });
+    return array_of(std::move(out));
+}
+
+template <class T>
 nb::object predict(const PackedGraphs& graphs, const RowMatrix<T>& x, int n_jobs) {
     check_features(graphs.n_features(), x.shape(1));
     const std::size_t n = x.shape(0), k = graphs.n_outputs();
@@ -246,6 +255,8 @@ void bind_graph(nb::module_& m) {
         .def_prop_ro("n_nodes", &PackedGraphs::n_nodes)
         .def_prop_ro("n_graphs", &PackedGraphs::n_graphs)
         .def_prop_ro("nbytes", &PackedGraphs::nbytes)
+        .def("predict_class", &predict_class<float>, "x"_a, "n_jobs"_a = 1)
+        .def("predict_class", &predict_class<double>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1);
 }

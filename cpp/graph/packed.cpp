@@ -1,10 +1,13 @@
 #include "graph/packed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 #include "base/random.hpp"
 
@@ -13,6 +16,22 @@ namespace hedgerow {
 namespace {
 constexpr std::size_t rows_together = 8;
 constexpr std::size_t rows_per_task = 256;
+
+// By their bits, as integers: this loop is vectorised, one over floating-point comparisons is not.
+template <class T>
+auto count_infinite(const T* x, std::size_t n) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    constexpr auto infinite = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+    constexpr Bits magnitude = ~Bits{0} >> 1;
+    Bits count = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        Bits bits;
+        std::memcpy(&bits, x + i, sizeof bits);
+        count += (bits & magnitude) == infinite;
+    }
+    return count;
+}
+
 }  // namespace
 
 std::uint64_t PackedGraphs::value_row(std::span<const double> value) {
@@ -317,21 +336,23 @@ std::uint32_t PackedGraphs::route(std::uint32_t at, const T* x) const {
 }
 
 template <class T>
-void PackedGraphs::route_together(std::uint32_t root, const T* x, std::size_t n,
-                                  std::uint32_t* leaves) const {
-    std::fill_n(leaves, n, root);
-    for (bool moving = true; moving;) {
-        moving = false;
-        for (std::size_t i = 0; i < n; ++i) {
-            const PackedNode node = nodes_[leaves[i]];
+void PackedGraphs::route_together(std::uint32_t root, const T* x, std::uint32_t* leaves) const {
+    std::array<std::uint32_t, rows_together> at;  // a fixed number of rows: they stay in registers
+    at.fill(root);
+    const PackedNode* nodes = nodes_.data();
+    for (std::uint32_t moving = 1; moving;) {
+        moving = 0;
+        for (std::size_t i = 0; i < rows_together; ++i) {
+            const PackedNode& node = nodes[at[i]];
             const auto v = static_cast<double>(x[i * n_features_ + node.index()]);
             const bool go_left =
                 (v <= node.number) | ((v != v) & bool(node.test & PackedNode::missing_left));
             const std::uint32_t is_test = node.test >> 31;
-            leaves[i] = node.left + (is_test & !go_left);
+            at[i] = node.left + (is_test & !go_left);
             moving |= is_test;
         }
     }
+    std::copy(at.begin(), at.end(), leaves);
 }
 
 void PackedGraphs::add_value(const PackedNode& leaf, double* out) const {
@@ -354,38 +375,68 @@ void PackedGraphs::predict_row(const T* x, double* out) const {
 }
 
 template <class T>
-void PackedGraphs::predict(const T* x, std::size_t n_rows, double* out, Team& team) const {
-    const std::size_t n_tasks = (n_rows + rows_per_task - 1) / rows_per_task;
+void PackedGraphs::predict_block(const T* x, std::size_t n_rows, double* out) const {
+    std::fill_n(out, n_rows * n_outputs_, 0.0);
+    std::uint32_t leaves[rows_together];
+    for (std::size_t g = 0; g < n_graphs(); ++g) {
+        for (std::size_t row = 0; row < n_rows; row += rows_together) {
+            const std::size_t n = std::min(rows_together, n_rows - row);
+            const T* block = x + row * n_features_;
+            if (only_axis_ && n == rows_together) {
+                route_together(roots_[g], block, leaves);
+            } else {
+                for (std::size_t i = 0; i < n; ++i) {
+                    leaves[i] = route(roots_[g], block + i * n_features_);
+                }
+            }
+            for (std::size_t i = 0; i < n; ++i) {
+                add_value(nodes_[leaves[i]], out + (row + i) * n_outputs_);
+            }
+        }
+    }
+    if (n_graphs() == 1) return;
     const double scale = 1.0 / static_cast<double>(n_graphs());
+    for (std::size_t i = 0; i < n_rows * n_outputs_; ++i) out[i] *= scale;
+}
+
+template <class T, class Body>
+void PackedGraphs::for_blocks(const T* x, std::size_t n_rows, Team& team, const Body& body) const {
+    const std::size_t n_tasks = (n_rows + rows_per_task - 1) / rows_per_task;
     team.for_each(n_tasks, [&](std::size_t task, int) {
         const std::size_t begin = task * rows_per_task;
         const std::size_t end = std::min(begin + rows_per_task, n_rows);
-        std::fill(out + begin * n_outputs_, out + end * n_outputs_, 0.0);
-        std::uint32_t leaves[rows_together];
-        for (std::size_t g = 0; g < n_graphs(); ++g) {
-            for (std::size_t row = begin; row < end; row += rows_together) {
-                const std::size_t n = std::min(rows_together, end - row);
-                const T* block = x + row * n_features_;
-                if (only_axis_) {
-                    route_together(roots_[g], block, n, leaves);
-                } else {
-                    for (std::size_t i = 0; i < n; ++i) {
-                        leaves[i] = route(roots_[g], block + i * n_features_);
-                    }
-                }
-                for (std::size_t i = 0; i < n; ++i) {
-                    add_value(nodes_[leaves[i]], out + (row + i) * n_outputs_);
-                }
-            }
+        if (count_infinite(x + begin * n_features_, (end - begin) * n_features_) > 0) {
+            throw std::invalid_argument("Input X contains infinity.");
         }
-        if (n_graphs() > 1) {
-            for (std::size_t i = begin * n_outputs_; i < end * n_outputs_; ++i) out[i] *= scale;
+        body(begin, end);
+    });
+}
+
+template <class T>
+void PackedGraphs::predict(const T* x, std::size_t n_rows, double* out, Team& team) const {
+    for_blocks(x, n_rows, team, [&](std::size_t begin, std::size_t end) {
+        predict_block(x + begin * n_features_, end - begin, out + begin * n_outputs_);
+    });
+}
+
+template <class T>
+void PackedGraphs::predict_class(const T* x, std::size_t n_rows, std::int32_t* out,
+                                 Team& team) const {
+    for_blocks(x, n_rows, team, [&](std::size_t begin, std::size_t end) {
+        std::vector<double> values((end - begin) * n_outputs_);
+        predict_block(x + begin * n_features_, end - begin, values.data());
+        for (std::size_t row = begin; row < end; ++row) {
+            const double* value = values.data() + (row - begin) * n_outputs_;
+            out[row] =
+                static_cast<std::int32_t>(std::max_element(value, value + n_outputs_) - value);
         }
     });
 }
 
 template void PackedGraphs::predict(const float*, std::size_t, double*, Team&) const;
 template void PackedGraphs::predict(const double*, std::size_t, double*, Team&) const;
+template void PackedGraphs::predict_class(const float*, std::size_t, std::int32_t*, Team&) const;
+template void PackedGraphs::predict_class(const double*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::apply(const float*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::apply(const double*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::predict_row(const float*, double*) const;

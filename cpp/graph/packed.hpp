@@ -60,8 +60,14 @@ class PackedGraphs {
     std::uint32_t n_outputs() const { return n_outputs_; }
 
     // The mean of the graphs' values: n_rows x n_outputs numbers into `out`. Rows are contiguous.
+    // Infinite numbers in x are refused: a block of rows is checked just before it is routed, while
+    // it is in the cache.
     template <class T>
     void predict(const T* x, std::size_t n_rows, double* out, Team& team) const;
+
+    // The output with the largest mean value of each row: the class that `predict` points at.
+    template <class T>
+    void predict_class(const T* x, std::size_t n_rows, std::int32_t* out, Team& team) const;
 
     // One row, without a team.
     template <class T>
@@ -95,7 +101,12 @@ class PackedGraphs {
     template <class T>
     std::uint32_t route(std::uint32_t at, const T* x) const;
     template <class T>
-    void route_together(std::uint32_t root, const T* x, std::size_t n, std::uint32_t* leaves) const;
+    void route_together(std::uint32_t root, const T* x, std::uint32_t* leaves) const;
+    // Calls body(first row, end) for blocks of rows without infinite numbers.
+    template <class T, class Body>
+    void for_blocks(const T* x, std::size_t n_rows, Team& team, const Body& body) const;
+    template <class T>
+    void predict_block(const T* x, std::size_t n_rows, double* out) const;
     std::uint64_t value_row(std::span<const double> value);
     std::uint64_t row_for(std::span<const double> value);
     void add_value(const PackedNode& leaf, double* out) const;

@@ -82,7 +82,8 @@ class GraphModel(TableModel):
     def _values(self, X: Any) -> np.ndarray:
         """The leaf values of each row: class probabilities or one number."""
         check_is_fitted(self)
-        return self._packed.predict(self.schema_.encode(self, X), resolve_n_jobs(self.n_jobs))
+        encoded = self.schema_.encode(self, X, finite=False)
+        return self._packed.predict(encoded, resolve_n_jobs(self.n_jobs))
 
     def apply(self, X: Any) -> np.ndarray:
         """Index of the leaf that each row ends in.
@@ -160,6 +161,11 @@ class GraphModel(TableModel):
 
 class GraphClassifier(TableClassifier, GraphModel):
     """A classifier that is one decision graph."""
+
+    def _best_classes(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        encoded = self.schema_.encode(self, X, finite=False)
+        return self._packed.predict_class(encoded, resolve_n_jobs(self.n_jobs))
 
 
 class GraphRegressor(TableRegressor, GraphModel):

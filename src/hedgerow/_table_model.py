@@ -87,6 +87,10 @@ class TableClassifier(ClassifierMixin, TableModel):
         by_class = compute_sample_weight(self.class_weight, self.classes_[y])
         return by_class if weights is None else weights * by_class
 
+    def _best_classes(self, X: Any) -> np.ndarray:
+        """The index of the most probable class of each row."""
+        return self._values(X).argmax(axis=1)
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities.
 
@@ -126,8 +130,8 @@ class TableClassifier(ClassifierMixin, TableModel):
         -------
         y : ndarray of shape (n_samples,)
         """
-        values = self._values(X)
-        return self.classes_[values.argmax(axis=1)]
+        best = self._best_classes(X)
+        return self.classes_[best]
 
 
 class TableRegressor(RegressorMixin, TableModel):

@@ -236,7 +236,7 @@ class ForestModel(TableModel):
     def _values(self, X: Any) -> np.ndarray:
         """The mean of the members' values: class probabilities or one number."""
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X)
+        encoded = self.schema_.encode(self, X, finite=False)
         return self.forest_.predict(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
     def apply(self, X: Any) -> np.ndarray:
@@ -380,6 +380,11 @@ class ForestModel(TableModel):
 
 class ForestClassifier(TableClassifier, ForestModel):
     _criteria = CLASSIFICATION_CRITERIA
+
+    def _best_classes(self, X):
+        check_is_fitted(self)
+        encoded = self.schema_.encode(self, X, finite=False)
+        return self.forest_.predict_class(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
     def _with_class_weight(self, y, weights):
         if isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample":
