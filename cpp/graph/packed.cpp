@@ -406,7 +406,8 @@ void PackedGraphs::for_blocks(const T* x, std::size_t n_rows, Team& team, const 
         const std::size_t begin = task * rows_per_task;
         const std::size_t end = std::min(begin + rows_per_task, n_rows);
         if (count_infinite(x + begin * n_features_, (end - begin) * n_features_) > 0) {
-            throw std::invalid_argument("Input X contains infinity.");
+            throw std::invalid_argument(
+                "Input X contains infinity: replace it by a number or by NaN.");
         }
         body(begin, end);
     });
