@@ -9,6 +9,13 @@ void bind_margin(nanobind::module_& m);
 void bind_row(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
+#ifdef __AVX2__
+    if (!__builtin_cpu_supports("avx2")) {
+        throw nanobind::import_error(
+            "this build of hedgerow needs a processor with AVX2; build it on this machine, or with "
+            "-Ccmake.define.HEDGEROW_AVX2=OFF");
+    }
+#endif
     m.doc() = "hedgerow's C++ engine: binned data sets, growing, decision graphs, prediction.";
     bind_data(m);
     bind_graph(m);
