@@ -32,10 +32,14 @@ void append_numbers(Dataset& data, const std::vector<nb::ndarray<const T, nb::nd
     });
 }
 
+const Column& column_of(const Dataset& data, std::size_t feature) {
+    if (feature >= data.n_features()) throw nb::index_error("no such feature");
+    return data.column(feature);
+}
+
 nb::object codes(nb::handle self, std::size_t feature) {
     const auto& data = nb::cast<const Dataset&>(self);
-    if (feature >= data.n_features()) throw nb::index_error("no such feature");
-    const Column& column = data.column(feature);
+    const Column& column = column_of(data, feature);
     if (column.wide) return view_of(column.wide_codes(), {data.n_rows()}, self);
     return view_of(column.narrow_codes(), {data.n_rows()}, self);
 }
@@ -61,10 +65,11 @@ void bind_data(nb::module_& m) {
             "codes"_a, "n_categories"_a)
         .def(
             "codes", [](nb::handle self, std::size_t f) { return codes(self, f); }, "feature"_a)
-        .def("n_bins", [](const Dataset& d, std::size_t f) { return d.column(f).n_bins; })
+        .def("n_bins", [](const Dataset& d, std::size_t f) { return column_of(d, f).n_bins; })
         .def("is_categorical",
-             [](const Dataset& d, std::size_t f) { return d.column(f).categorical; })
-        .def("has_missing", [](const Dataset& d, std::size_t f) { return d.column(f).has_missing; })
+             [](const Dataset& d, std::size_t f) { return column_of(d, f).categorical; })
+        .def("has_missing",
+             [](const Dataset& d, std::size_t f) { return column_of(d, f).has_missing; })
         .def_prop_ro("n_rows", &Dataset::n_rows)
         .def_prop_ro("n_features", &Dataset::n_features)
         .def_prop_ro("nbytes", &Dataset::nbytes);

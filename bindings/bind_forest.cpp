@@ -163,13 +163,19 @@ void bind_forest(nb::module_& m) {
         .def(
             "first",
             [](const Forest& self, std::size_t n) {
+                if (n > self.graphs.n_graphs()) throw nb::index_error("no such member");
                 const auto cut = self.importances.begin() +
                                  static_cast<std::ptrdiff_t>(n * self.graphs.n_features());
                 return Forest{self.graphs.first(n), {self.importances.begin(), cut}};
             },
             "n"_a)
         .def(
-            "graph", [](const Forest& self, std::size_t i) { return self.graphs.unpack(i); }, "i"_a)
+            "graph",
+            [](const Forest& self, std::size_t i) {
+                if (i >= self.graphs.n_graphs()) throw nb::index_error("no such member");
+                return self.graphs.unpack(i);
+            },
+            "i"_a)
         .def("predict_class", &predict_class<float>, "x"_a, "n_jobs"_a = 1)
         .def("predict_class", &predict_class<double>, "x"_a, "n_jobs"_a = 1)
         .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)

@@ -24,6 +24,11 @@ DecisionGraph grow_from_arrays(const Dataset& data, std::optional<Vector<Row>> r
         !fits(targets.weights.size())) {
         throw nb::value_error("targets and weights must have one entry per row");
     }
+    const bool for_classes = params.criterion == GrowParams::Criterion::gini ||
+                             params.criterion == GrowParams::Criterion::entropy;
+    if ((for_classes ? targets.classes.size() : targets.numbers.size()) != data.n_rows()) {
+        throw nb::value_error("the criterion needs other targets, one per row");
+    }
     for (const Row row : span_of(rows)) {
         if (row >= data.n_rows()) throw nb::value_error("a row is out of range");
     }

@@ -37,7 +37,8 @@ auto count_infinite(const T* x, std::size_t n) {
 std::uint64_t PackedGraphs::value_row(std::span<const double> value) {
     // Nearly all leaves of a full-grown tree are of one class: these rows are remembered by class.
     const auto sure = std::find(value.begin(), value.end(), 1.0);
-    if (sure == value.end()) return row_for(value);
+    const auto n_zeros = static_cast<std::size_t>(std::count(value.begin(), value.end(), 0.0));
+    if (sure == value.end() || n_zeros + 1 != value.size()) return row_for(value);
     pure_row_.resize(n_outputs_, -1);
     auto& row = pure_row_[sure - value.begin()];
     if (row < 0) row = static_cast<std::int64_t>(row_for(value));
@@ -258,7 +259,7 @@ void PackedGraphs::validate() const {
     const auto require = [](bool holds, const char* message) {
         if (!holds) throw std::invalid_argument(message);
     };
-    require(n_outputs_ > 0 && roots_.size() > 1 && roots_.front() == 0 &&
+    require(n_features_ > 0 && n_outputs_ > 0 && roots_.size() > 1 && roots_.front() == 0 &&
                 roots_.back() == nodes_.size() &&
                 std::adjacent_find(roots_.begin(), roots_.end(), std::greater_equal<>()) ==
                     roots_.end(),
@@ -280,7 +281,7 @@ void PackedGraphs::validate() const {
                 mark = done;
                 stack.pop_back();
                 if (node.is_leaf()) {
-                    require(node.left == at, "a leaf has a child");
+                    require(node.left == at && node.index() == 0, "a leaf has a child or a test");
                     require(n_outputs_ == 1 ? std::isfinite(node.number)
                                             : std::bit_cast<std::uint64_t>(node.number) <
                                                   values_.size() / n_outputs_,
@@ -299,7 +300,7 @@ void PackedGraphs::validate() const {
                 require(index < n_features_, "a feature is out of range");
             }
             require(!std::isnan(node.number), "a threshold is not a number");
-            require(node.left > roots_[g] && node.left + 1 < roots_[g + 1],
+            require(node.left > roots_[g] && node.left < roots_[g + 1] - 1,
                     "a child is out of range");
             for (const std::uint32_t child : {node.left, node.left + 1}) {
                 require(state[child - roots_[g]] != open, "the graph has a cycle");

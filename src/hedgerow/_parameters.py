@@ -10,6 +10,8 @@ from collections.abc import Collection
 import joblib
 import numpy as np
 
+_MOST_THREADS = 256  # more only cost memory
+
 
 def _fail(name: str, expected: str, value: object) -> None:
     raise ValueError(f"'{name}' must be {expected}, got {value!r}.")
@@ -89,4 +91,4 @@ def resolve_n_jobs(n_jobs: object) -> int:
     """The number of threads, by joblib's rules."""
     if n_jobs is not None and (not is_int(n_jobs) or n_jobs == 0):
         _fail("n_jobs", "a non-zero int or None", n_jobs)
-    return int(joblib.effective_n_jobs(n_jobs))
+    return min(int(joblib.effective_n_jobs(n_jobs)), _MOST_THREADS)

@@ -263,7 +263,7 @@ def _as_numbers(column: Any, name: str) -> np.ndarray:
             if not (column.dtype.is_numeric() or kind in {"Boolean", "Null"}):
                 raise TypeError
             values = column.cast(float).to_numpy().astype(dtype)
-        elif kind.startswith(("datetime", "timedelta", "period")):
+        elif kind.startswith(("datetime", "timedelta", "period", "complex")):
             raise TypeError
         else:
             values = column.to_numpy(dtype=dtype, na_value=np.nan)

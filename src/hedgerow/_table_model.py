@@ -85,6 +85,11 @@ class TableClassifier(ClassifierMixin, TableModel):
         if not isinstance(self.class_weight, dict):
             parameters.check_option("class_weight", self.class_weight, ("balanced",))
         by_class = compute_sample_weight(self.class_weight, self.classes_[y])
+        if not (np.isfinite(by_class).all() and by_class.min() >= 0 and by_class.any()):
+            raise ValueError(
+                "'class_weight' must hold finite weights that are not negative and not all zero, "
+                f"got {self.class_weight!r}."
+            )
         return by_class if weights is None else weights * by_class
 
     def _best_classes(self, X: Any) -> np.ndarray:

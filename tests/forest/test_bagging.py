@@ -421,14 +421,19 @@ def breaking_member(how):
     return Breaking()
 
 
-def fail():
-    raise ArithmeticError("the numbers are too large")
+def failing():
+    """A function that reaches other processes by value: they cannot import this module."""
+
+    def fail():
+        raise ArithmeticError("the numbers are too large")
+
+    return fail
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_failing_member_is_named_and_its_cause_kept(n_jobs):
     with pytest.raises(RuntimeError) as error:
-        BaggingClassifier(breaking_member(fail), 3, n_jobs=n_jobs).fit(*IRIS)
+        BaggingClassifier(breaking_member(failing()), 3, n_jobs=n_jobs).fit(*IRIS)
     assert re.match(r"Member \d \(Breaking\) failed with ArithmeticError", str(error.value))
     assert "ArithmeticError" in repr(error.value.__cause__)
 

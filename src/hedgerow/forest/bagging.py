@@ -247,6 +247,12 @@ class _Bag(Ensemble):
                     if report is not None:
                         report(places.stop - new.start)
         except BrokenProcessPool as error:
+            if "un-serialize" in str(error):
+                raise RuntimeError(
+                    f"{type(self.estimator_).__name__} could not be read in a worker process: "
+                    "define it in a module that can be imported there, or give threads "
+                    "(joblib.parallel_config('threading'))."
+                ) from error
             raise RuntimeError(
                 "A worker process was killed while members were fitted, most often because memory "
                 "ran out: give fewer workers (n_jobs), smaller members, or threads "
