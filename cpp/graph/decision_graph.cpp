@@ -171,7 +171,6 @@ void DecisionGraph::make_leaf(std::int32_t node) {
 void DecisionGraph::validate() const {
     const std::size_t n = n_nodes();
     require(n > 0, "the graph has no node");
-    require(n_features > 0, "the graph has no feature");
     require(n_outputs > 0, "the graph has no output");
     require(missing_left.size() == n && feature.size() == n && left.size() == n &&
                 right.size() == n && detail.size() == n && threshold.size() == n &&

@@ -259,7 +259,7 @@ void PackedGraphs::validate() const {
     const auto require = [](bool holds, const char* message) {
         if (!holds) throw std::invalid_argument(message);
     };
-    require(n_features_ > 0 && n_outputs_ > 0 && roots_.size() > 1 && roots_.front() == 0 &&
+    require(n_outputs_ > 0 && roots_.size() > 1 && roots_.front() == 0 &&
                 roots_.back() == nodes_.size() &&
                 std::adjacent_find(roots_.begin(), roots_.end(), std::greater_equal<>()) ==
                     roots_.end(),
@@ -383,7 +383,7 @@ void PackedGraphs::predict_block(const T* x, std::size_t n_rows, double* out) co
         for (std::size_t row = 0; row < n_rows; row += rows_together) {
             const std::size_t n = std::min(rows_together, n_rows - row);
             const T* block = x + row * n_features_;
-            if (only_axis_ && n == rows_together) {
+            if (only_axis_ && n == rows_together && n_features_ > 0) {
                 route_together(roots_[g], block, leaves);
             } else {
                 for (std::size_t i = 0; i < n; ++i) {
