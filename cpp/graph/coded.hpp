@@ -16,11 +16,15 @@ class CodedGraph {
 
     std::int32_t leaf_of(Row row) const {
         std::int32_t at = 0;
-        for (;;) {
-            const Node& node = nodes_[at];
-            if (node.column == nullptr) return at;
-            at = goes_left(node, node.column->code(row)) ? node.left : node.right;
-        }
+        for (std::int32_t child; (child = next(at, row)) >= 0;) at = child;
+        return at;
+    }
+
+    // The child that the row goes to, or -1 at a leaf.
+    std::int32_t next(std::int32_t at, Row row) const {
+        const Node& node = nodes_[at];
+        if (node.column == nullptr) return -1;
+        return goes_left(node, node.column->code(row)) ? node.left : node.right;
     }
 
   private:

@@ -17,6 +17,7 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.graph import TreeInTreeClassifier, TreeInTreeRegressor
 from hedgerow.tree import (
     CrossValidatedTreeClassifier,
     CrossValidatedTreeRegressor,
@@ -48,4 +49,6 @@ __all__ = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeInTreeClassifier",
+    "TreeInTreeRegressor",
 ]

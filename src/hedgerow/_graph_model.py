@@ -116,6 +116,21 @@ class GraphModel(TableModel):
         shape = (len(starts) - 1, self.graph_.n_nodes)
         return csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, starts), shape=shape)
 
+    def mean_path_length(self, X: Any) -> float:
+        """Mean number of tests between the root and the leaf of a row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        length : float
+        """
+        check_is_fitted(self)
+        starts, _ = self.graph_.decision_path(self.schema_.encode(self, X))
+        return float(np.diff(starts).mean()) - 1
+
     def row_predictor(self) -> RowPredictor:
         """A fast lane for one row at a time.
 

@@ -14,6 +14,7 @@ import sklearn.tree
 
 import hedgerow.embedding
 import hedgerow.forest
+import hedgerow.graph
 import hedgerow.tree
 
 Task = Literal["classification", "regression"]
@@ -53,6 +54,9 @@ MODELS: dict[str, Model] = {
     ),
     "hedgerow TreeEmbedding": _seeded(
         hedgerow.embedding.TreeEmbeddingClassifier, hedgerow.embedding.TreeEmbeddingRegressor
+    ),
+    "hedgerow TreeInTree": _seeded(
+        hedgerow.graph.TreeInTreeClassifier, hedgerow.graph.TreeInTreeRegressor
     ),
     "hedgerow RandomForest": _seeded(
         hedgerow.forest.RandomForestClassifier, hedgerow.forest.RandomForestRegressor
