@@ -18,6 +18,8 @@ NAMES = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "HeterogeneousForestClassifier",
+    "HeterogeneousForestRegressor",
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",

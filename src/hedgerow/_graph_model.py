@@ -5,6 +5,7 @@ decision graphs. A model that can grow on some rows of a table read before provi
 ``_grow``, and its ``fit`` is :meth:`GraphModel._fit`.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,20 @@ class GraphModel(TableModel):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph
-    _packed: PackedGraphs
 
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph
-        self._packed = PackedGraphs([graph])
+        self.__dict__.pop("_packed", None)
+
+    @cached_property
+    def _packed(self) -> PackedGraphs:
+        """The graph laid out for prediction; made when it is first asked for."""
+        return PackedGraphs([self.graph_])
+
+    @classmethod
+    def _grows_on_rows(cls) -> bool:
+        """Whether it provides ``_load`` and ``_grow``: several fits can share one table."""
+        return cls._grow is not GraphModel._grow
 
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on the data."""
@@ -73,11 +83,6 @@ class GraphModel(TableModel):
         state = dict(super().__getstate__())
         state.pop("_packed", None)  # made from the graph again
         return state
-
-    def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
-        if "graph_" in state:
-            self._set_graph(self.graph_)
 
     def _values(self, X: Any) -> np.ndarray:
         """The leaf values of each row: class probabilities or one number."""

@@ -60,6 +60,10 @@ MODELS: dict[str, Model] = {
     "hedgerow ExtraTrees": _seeded(
         hedgerow.forest.ExtraTreesClassifier, hedgerow.forest.ExtraTreesRegressor
     ),
+    "hedgerow HeterogeneousForest": _seeded(
+        hedgerow.forest.HeterogeneousForestClassifier,
+        hedgerow.forest.HeterogeneousForestRegressor,
+    ),
     "scikit-learn DecisionTree": _seeded(
         sklearn.tree.DecisionTreeClassifier, sklearn.tree.DecisionTreeRegressor, prepared=True
     ),
