@@ -42,19 +42,34 @@ def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) 
     return total / total.sum() if total.sum() > 0 else total
 
 
+class Packing:
+    """Graphs that are laid out for prediction when that is first asked for.
+
+    Members of a bag are predicted together and never need a layout of their own.
+    """
+
+    def __init__(self, graphs: list[DecisionGraph]):
+        self._given = graphs
+
+    @cached_property
+    def graphs(self) -> PackedGraphs:
+        return PackedGraphs(self._given)
+
+
 class GraphModel(TableModel):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph
 
+    _packing: Packing
+
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph
-        self.__dict__.pop("_packed", None)
+        self._packing = Packing([graph])
 
-    @cached_property
+    @property
     def _packed(self) -> PackedGraphs:
-        """The graph laid out for prediction; made when it is first asked for."""
-        return PackedGraphs([self.graph_])
+        return self._packing.graphs
 
     @classmethod
     def _grows_on_rows(cls) -> bool:
@@ -81,8 +96,13 @@ class GraphModel(TableModel):
 
     def __getstate__(self) -> dict:
         state = dict(super().__getstate__())
-        state.pop("_packed", None)  # made from the graph again
+        state.pop("_packing", None)  # made from the graph again
         return state
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        if "graph_" in state:
+            self._set_graph(self.graph_)
 
     def _values(self, X: Any) -> np.ndarray:
         """The leaf values of each row: class probabilities or one number."""

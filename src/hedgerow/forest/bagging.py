@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import DecisionGraph, Forest, PackedGraphs
-from hedgerow._graph_model import GraphModel
+from hedgerow._engine import DecisionGraph, Forest
+from hedgerow._graph_model import GraphModel, Packing
 from hedgerow._progress import Progress, progress
 from hedgerow._table import _chosen_features as chosen_features
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
@@ -103,6 +102,7 @@ class _Bag(Ensemble):
     voting = "soft"  # regressors average
     forest_: Forest | None  # decision trees, grown by the engine
     _members: list  # all others
+    _packing: Packing | None  # their graphs
     _draws: Draws
 
     _n_draws = ForestModel._n_draws
@@ -134,7 +134,6 @@ class _Bag(Ensemble):
             )
         self.estimator_ = member
         self._start(len(y), kept)
-        self.__dict__.pop("_packed", None)
         first = self._n_members
         if first == self.n_estimators:
             warnings.warn(
@@ -148,6 +147,7 @@ class _Bag(Ensemble):
                 self._fit_members(self._new_fit(X, y, weights), new, report)
             else:
                 unseen = self._grow_trees(X, y, weights, new, report)
+        self._pack()
         if self.oob_score:
             self._set_oob(y, *self._all_unseen(X, first, unseen))
         return self
@@ -298,15 +298,21 @@ class _Bag(Ensemble):
         is_graph = isinstance(self.estimator_, GraphModel) and not self._draws.draws_features
         return self.forest_ is not None or is_graph
 
-    @cached_property
-    def _packed(self) -> Forest | PackedGraphs:
-        """The graphs of all members, laid out for prediction."""
-        return self.forest_ or PackedGraphs([member.graph_ for member in self._members])
+    def _pack(self) -> None:
+        """Make the members ready to predict together, where they are graphs."""
+        self._packing = None
+        if self._has_graphs and self.forest_ is None:
+            self._packing = Packing([member.graph_ for member in self._members])
 
     def __getstate__(self) -> dict:
         state = dict(super().__getstate__())
-        state.pop("_packed", None)  # made from the members again
+        state.pop("_packing", None)  # made from the members again
         return state
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        if "_members" in state:
+            self._pack()
 
     def _prepared(self, X: Any) -> Any:
         """The table as members read it: encoded for the engine's graphs."""
@@ -333,8 +339,9 @@ class _Bag(Ensemble):
         check_is_fitted(self)
         X = self._prepared(X)
         n, n_jobs = self._n_members, parameters.resolve_n_jobs(self.n_jobs)
-        if self._has_graphs and self.voting == "soft":
-            return self._packed.predict(X, n_jobs)
+        graphs = self._packing.graphs if self._packing else self.forest_
+        if graphs is not None and self.voting == "soft":
+            return graphs.predict(X, n_jobs)
         sums = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self._sum_of)(range(start, min(start + _TOGETHER, n)), X)
             for start in range(0, n, _TOGETHER)
@@ -407,9 +414,9 @@ class _Bag(Ensemble):
         smaller = copy(self).set_params(n_estimators=n_estimators)
         for name in [name for name in vars(smaller) if name.startswith("oob_") and name[-1] == "_"]:
             delattr(smaller, name)
-        smaller.__dict__.pop("_packed", None)
         smaller._members = self._members[:n_estimators]
         smaller.forest_ = None if self.forest_ is None else self.forest_.first(n_estimators)
+        smaller._pack()
         return smaller
 
 
