@@ -50,7 +50,7 @@ def test_forest_is_a_bag_of_cross_validated_trees(target):
     X, y = sample(target)
     _, bag, tree = KINDS[target]
     ours = forest(target).fit(X, y)
-    theirs = bag(tree(ours.candidates), 8, random_state=0).fit(X, y)
+    theirs = bag(tree(ours._kinds()), 8, random_state=0).fit(X, y)
     assert_array_equal(values(ours, X), values(theirs, X))
     for a, b in zip(ours.estimators_, theirs.estimators_, strict=True):
         assert a.scores_ == b.scores_
@@ -73,6 +73,17 @@ def test_members_are_averaged(target):
     X, y = sample(target)
     model = forest(target).fit(X, y)
     assert_allclose(values(model, X), np.mean([values(m, X) for m in model.estimators_], axis=0))
+
+
+@targets
+def test_paper_has_two_kinds(target):
+    X, y = sample(target)
+    model = forest(target, candidates="paper").fit(X, y)
+    assert list(model.composition_) == ["erdt", "mmdt"]
+    for member in model.estimators_:
+        chosen = member.estimator_.get_params()
+        assert chosen.get("standardize", False) is False
+        assert chosen.get("max_features") is None
 
 
 def test_votes_are_counted():
@@ -208,10 +219,26 @@ def test_data_without_anything_to_learn_gives_leaves(target):
     assert_array_equal(single.predict(X), 1)
 
 
-@pytest.mark.parametrize(("name", "value"), [("cv", 1), ("n_estimators", 0), ("voting", "loud")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("cv", 1), ("n_estimators", 0), ("voting", "loud"), ("candidates", "best")]
+)
 def test_wrong_parameter_is_named_with_its_value(name, value):
     with pytest.raises(ValueError, match=rf"'{name}' must be .*, got {value!r}\.$"):
         HeterogeneousForestClassifier(**{name: value}).fit(*WINE)
+
+
+@targets
+def test_bag_of_one_row_takes_the_first_kind(target):
+    model = forest(target, n_estimators=20).fit([[0.0], [1.0]], [0, 1])
+    scores = [member.scores_["mmdt"] for member in model.estimators_]
+    assert np.isnan(scores).any()
+    assert model.predict([[0.0], [1.0]])[1] > 0.5
+
+
+@targets
+def test_one_row_cannot_be_divided(target):
+    with pytest.raises(ValueError, match="1 sample"):
+        forest(target).fit([[1.0]], [1])
 
 
 def test_wrong_candidates_are_refused():

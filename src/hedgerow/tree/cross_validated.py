@@ -119,6 +119,8 @@ class _CrossValidatedTree(GraphModel):
         return self._fit(X, y, sample_weight)
 
     def _load(self, X: Any) -> "_Tables":
+        if len(X) < 2:
+            raise ValueError("Found 1 sample while cross-validation needs at least 2.")
         loaded: dict[Any, Any] = {}
         by_name: dict[str, Any] = {}
         for name, candidate in self._new_candidates().items():
@@ -141,8 +143,6 @@ class _CrossValidatedTree(GraphModel):
         random = check_random_state(self.random_state)
         rows = np.arange(len(y), dtype=np.uint32) if rows is None else rows
         rows = rows if weights is None else rows[weights[rows] > 0]
-        if len(rows) < 2:
-            raise ValueError("Found 1 sample while cross-validation needs at least 2.")
         folds = self._folds(y, rows, random)
         entries, failures = {}, []
         self.scores_ = {}
@@ -152,7 +152,9 @@ class _CrossValidatedTree(GraphModel):
             try:
                 kind = _Sharing if candidate._grows_on_rows() else _Fitting
                 entry = kind(name, candidate, self, table, y, weights)
-                self.scores_[name] = self._score(y, weights, *unseen_values(entry, folds))
+                self.scores_[name] = np.nan  # a bag of one row, drawn again and again
+                if len(folds) > 1:
+                    self.scores_[name] = self._score(y, weights, *_unseen_values(entry, folds))
                 entries[name] = entry
             except Exception as error:
                 self.scores_[name] = np.nan
@@ -236,7 +238,7 @@ class _Fitting:
         return self.candidate.fit(self.table.read, y, sample_weight=weights)
 
 
-def unseen_values(entry: Any, folds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _unseen_values(entry: Any, folds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The rows of all folds, and their values from graphs that did not see them."""
     values = []
     for k, fold in enumerate(folds):
