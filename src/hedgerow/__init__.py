@@ -1,5 +1,6 @@
 """Tree-structured models that stay small, fast and readable."""
 
+from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -18,6 +19,8 @@ from hedgerow.forest import (
     RandomTreesRegressor,
 )
 from hedgerow.tree import (
+    CentredTreeNetworkRegressor,
+    CentredTreeRegressor,
     CrossValidatedTreeClassifier,
     CrossValidatedTreeRegressor,
     DecisionTreeClassifier,
@@ -33,6 +36,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CentredTreeNetworkRegressor",
+    "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
@@ -48,4 +53,6 @@ __all__ = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
 ]

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import sklearn.ensemble
 import sklearn.tree
 
+import hedgerow.cascade
 import hedgerow.embedding
 import hedgerow.forest
 import hedgerow.tree
@@ -50,6 +51,9 @@ MODELS: dict[str, Model] = {
     ),
     "hedgerow CrossValidatedTree": _seeded(
         hedgerow.tree.CrossValidatedTreeClassifier, hedgerow.tree.CrossValidatedTreeRegressor
+    ),
+    "hedgerow TreeNetwork": _seeded(
+        hedgerow.cascade.TreeNetworkClassifier, hedgerow.cascade.TreeNetworkRegressor
     ),
     "hedgerow TreeEmbedding": _seeded(
         hedgerow.embedding.TreeEmbeddingClassifier, hedgerow.embedding.TreeEmbeddingRegressor
