@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "graph/coded.hpp"
 #include "graph/decision_graph.hpp"
 #include "graph/packed.hpp"
 
@@ -238,6 +239,18 @@ void bind_graph(nb::module_& m) {
             "node"_a,
             "Features, weights, threshold and categories (-1 for a number) of the terms that "
             "count.")
+        .def(
+            "apply_rows",
+            [](const G& graph, const Dataset& data, const Vector<Row>& rows) {
+                const CodedGraph coded(graph, data);
+                std::vector<std::int32_t> leaves;
+                for (std::size_t i = 0; i < rows.size(); ++i) {
+                    if (rows(i) >= data.n_rows()) throw nb::value_error("a row is out of range");
+                    leaves.push_back(coded.leaf_of(rows(i)));
+                }
+                return array_of(std::move(leaves));
+            },
+            "data"_a, "rows"_a, "The leaves of rows of a binned data set.")
         .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
         .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
         .def("decision_path", &decision_path<float>, "x"_a)

@@ -18,9 +18,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
+    CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     RandomForestClassifier,
+    TAOTreeClassifier,
 )
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
@@ -56,6 +58,10 @@ def bag(estimator=None, X=X, **parameters):
 
 def boost(estimator=None, X=X, y=Y):
     return AdaBoostClassifier(estimator).fit(X, y)
+
+
+def tao(**parameters):
+    return TAOTreeClassifier(**parameters).fit(X, Y)
 
 
 def changed(array, place, value):
@@ -165,6 +171,11 @@ REFUSALS = {
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
     "member-without-weights": lambda: boost(KNeighborsClassifier()),
     "no-better-than-chance": lambda: boost(X=np.zeros((4, 1)), y=[0, 1, 0, 1]),
+    "max_passes": lambda: tao(max_passes=-1),
+    "init": lambda: tao(init=DecisionTreeRegressor()),
+    "init-features": lambda: tao(init=classify(FRAME)),
+    "init-classes": lambda: tao(init=classify(y=Y + 1)),
+    "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
     "graph-cycle": lambda: unpickle(
         kind=numbers(1, 1, 0, dtype=np.uint8),
         feature=numbers(0, 0, -1),

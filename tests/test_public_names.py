@@ -27,6 +27,8 @@ NAMES = [
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",

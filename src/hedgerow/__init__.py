@@ -27,6 +27,8 @@ from hedgerow.tree import (
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
 )
 
 __version__ = "0.1.0"
@@ -51,6 +53,8 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",

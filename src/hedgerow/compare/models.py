@@ -55,6 +55,13 @@ MODELS: dict[str, Model] = {
     "hedgerow TreeNetwork": _seeded(
         hedgerow.cascade.TreeNetworkClassifier, hedgerow.cascade.TreeNetworkRegressor
     ),
+    # A tree without limits has no training error left to remove.
+    "hedgerow TAOTree": Model(
+        {
+            "classification": lambda seed: hedgerow.tree.TAOTreeClassifier(max_depth=8),
+            "regression": lambda seed: hedgerow.tree.TAOTreeRegressor(max_depth=8),
+        }
+    ),
     "hedgerow TreeEmbedding": _seeded(
         hedgerow.embedding.TreeEmbeddingClassifier, hedgerow.embedding.TreeEmbeddingRegressor
     ),
