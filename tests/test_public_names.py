@@ -27,6 +27,8 @@ NAMES = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "compare",
+    "fit_within",
 ]
 
 

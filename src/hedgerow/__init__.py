@@ -1,5 +1,6 @@
 """Tree-structured models that stay small, fast and readable."""
 
+from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -48,4 +49,6 @@ __all__ = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "compare",
+    "fit_within",
 ]
