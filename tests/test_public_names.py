@@ -12,6 +12,8 @@ NAMES = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CentredTreeNetworkRegressor",
+    "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
@@ -27,6 +29,8 @@ NAMES = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
     "compare",
     "fit_within",
 ]

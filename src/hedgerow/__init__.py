@@ -1,5 +1,6 @@
 """Tree-structured models that stay small, fast and readable."""
 
+from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
 from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
@@ -19,6 +20,8 @@ from hedgerow.forest import (
     RandomTreesRegressor,
 )
 from hedgerow.tree import (
+    CentredTreeNetworkRegressor,
+    CentredTreeRegressor,
     CrossValidatedTreeClassifier,
     CrossValidatedTreeRegressor,
     DecisionTreeClassifier,
@@ -34,6 +37,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CentredTreeNetworkRegressor",
+    "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
@@ -49,6 +54,8 @@ __all__ = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
     "compare",
     "fit_within",
 ]

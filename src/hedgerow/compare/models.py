@@ -151,6 +151,7 @@ MODELS: dict[str, Model] = {
         grid=({"n_trees": 3}, {"max_anchors": 64}),
         ladder=members("n_trees", 21),
     ),
+    "hedgerow TreeNetwork": Model("hedgerow.TreeNetwork", "cascade"),
     "hedgerow RandomForest": Model(
         "hedgerow.RandomForest", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
     ),
@@ -173,9 +174,7 @@ MODELS: dict[str, Model] = {
         grid=BOOSTING_GRID,
         ladder=members("max_iter"),
     ),
-    "LightGBM": Model(
-        "lightgbm.LGBM", "boosting", {"verbose": -1, "min_child_samples": 20}, grid=BOOSTING_GRID
-    ),
+    "LightGBM": Model("lightgbm.LGBM", "boosting", {"verbose": -1}, grid=BOOSTING_GRID),
     "XGBoost": Model("xgboost.XGB", "boosting", grid=BOOSTING_GRID),
     "CatBoost": Model(
         "catboost.CatBoost",
