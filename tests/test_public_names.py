@@ -33,6 +33,8 @@ NAMES = [
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
 ]
 
 
