@@ -31,6 +31,8 @@ NAMES = [
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
 ]
 
 

@@ -1,6 +1,7 @@
 """Tree-structured models that stay small, fast and readable."""
 
 from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
+from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -55,4 +56,6 @@ __all__ = [
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
 ]
