@@ -93,13 +93,21 @@ nb::dict arrays(const DecisionGraph& graph) {
     return out;
 }
 
+std::uint32_t number(const nb::dict& from, const char* name) {
+    std::uint32_t out;
+    if (!from.contains(name) || !nb::try_cast(from[name], out)) {
+        throw nb::value_error(("the graph's '" + std::string(name) + "' is no number").c_str());
+    }
+    return out;
+}
+
 DecisionGraph from_arrays(const nb::dict& from) {
-    if (!from.contains("format") || nb::cast<int>(from["format"]) != format_version) {
+    if (number(from, "format") != format_version) {
         throw nb::value_error("the graph was written in a format that this version does not know");
     }
     DecisionGraph graph;
-    graph.n_features = nb::cast<std::uint32_t>(from["n_features"]);
-    graph.n_outputs = nb::cast<std::uint32_t>(from["n_outputs"]);
+    graph.n_features = number(from, "n_features");
+    graph.n_outputs = number(from, "n_outputs");
     graph.kind = take<std::uint8_t>(from, "kind");
     graph.missing_left = take<std::uint8_t>(from, "missing_left");
     graph.feature = take<std::int32_t>(from, "feature");
