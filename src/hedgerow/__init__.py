@@ -1,5 +1,7 @@
 """Tree-structured models that stay small, fast and readable."""
 
+from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
+from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -20,12 +22,16 @@ from hedgerow.forest import (
     RandomTreesRegressor,
 )
 from hedgerow.tree import (
+    CentredTreeNetworkRegressor,
+    CentredTreeRegressor,
     CrossValidatedTreeClassifier,
     CrossValidatedTreeRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
 )
 
 __version__ = "0.1.0"
@@ -35,6 +41,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CentredTreeNetworkRegressor",
+    "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
@@ -50,6 +58,12 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
 ]
