@@ -8,6 +8,7 @@ void bind_grow(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
 void bind_row(nanobind::module_& m);
 void bind_tnt(nanobind::module_& m);
+void bind_tao(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
 #ifdef __AVX2__
@@ -25,4 +26,5 @@ NB_MODULE(_engine, m) {
     bind_forest(m);
     bind_row(m);
     bind_tnt(m);
+    bind_tao(m);
 }

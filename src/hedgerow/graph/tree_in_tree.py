@@ -41,8 +41,8 @@ _PARAMETERS = """\
         Price of a split: how much of the mean impurity of the training rows it has to remove, the
         ``ccp_alpha`` of CART. {scale}The larger, the smaller the graph.
     max_splits : int, default=None
-        Most splits of the graph. The graph that makes best use of them is searched among prices from
-        ``C`` upwards, and where these leave many unused, among starts from best-first trees.
+        Most splits of the graph. The graph that makes best use of them is searched among prices
+        from ``C`` upwards, and where these leave many unused, among starts from best-first trees.
     max_depth : int, default=None
         Most splits on a path through one micro-tree.
     min_samples_leaf : int or float, default=1
