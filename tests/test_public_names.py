@@ -33,6 +33,8 @@ NAMES = [
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
 
 

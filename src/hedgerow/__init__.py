@@ -19,6 +19,7 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
     CentredTreeRegressor,
@@ -58,4 +59,6 @@ __all__ = [
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
