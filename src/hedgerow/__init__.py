@@ -1,6 +1,7 @@
 """Tree-structured models that stay small, fast and readable."""
 
 from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
+from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -13,6 +14,8 @@ from hedgerow.forest import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    HeterogeneousForestClassifier,
+    HeterogeneousForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesClassifier,
@@ -27,6 +30,8 @@ from hedgerow.tree import (
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
 )
 
 __version__ = "0.1.0"
@@ -44,6 +49,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "HeterogeneousForestClassifier",
+    "HeterogeneousForestRegressor",
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
@@ -51,8 +58,12 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
 ]
