@@ -39,6 +39,8 @@ NAMES = [
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
 
 

@@ -22,6 +22,7 @@ from hedgerow.forest import (
     RandomTreesRegressor,
 )
 from hedgerow.graph import TreeInTreeClassifier, TreeInTreeRegressor
+from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
     CentredTreeRegressor,
@@ -69,4 +70,6 @@ __all__ = [
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
