@@ -5,6 +5,7 @@ decision graphs. A model that can grow on some rows of a table read before provi
 ``_grow``, and its ``fit`` is :meth:`GraphModel._fit`.
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,12 @@ class GraphModel(TableModel):
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph
         self._packed = PackedGraphs([graph])
+
+    def _with_graph(self, graph: DecisionGraph) -> Any:
+        """A copy of the fitted model with another graph for the same table."""
+        model = copy(self)
+        model._set_graph(graph)
+        return model
 
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on the data."""

@@ -146,6 +146,11 @@ class _CrossValidatedTree(GraphModel):
         self._set_graph(self.estimator_.graph_)
         return self
 
+    def _with_graph(self, graph: Any) -> Any:
+        model = super()._with_graph(graph)
+        model.estimator_ = self.estimator_._with_graph(graph)
+        return model
+
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of the total impurity decrease that each feature brought."""
