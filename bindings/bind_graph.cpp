@@ -1,3 +1,5 @@
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
 
 #include "arrays.hpp"
@@ -140,14 +142,19 @@ void check_features(std::size_t wanted, std::size_t given) {
 }
 
 template <class T>
-nb::object apply(const DecisionGraph& graph, const RowMatrix<T>& x, int n_jobs) {
+nb::object apply(const DecisionGraph& graph, const RowMatrix<T>& x, int n_jobs,
+                 const std::optional<Vector<Row>>& rows) {
     check_features(graph.n_features, x.shape(1));
-    std::vector<std::int32_t> leaves(x.shape(0));
+    for (const Row row : span_of(rows)) {
+        if (row >= x.shape(0)) throw nb::value_error("a row is out of range");
+    }
+    std::vector<std::int32_t> leaves(rows ? rows->size() : x.shape(0));
     constexpr std::size_t block = 1024;
     in_core(n_jobs, [&](Team& team) {
         team.for_each((leaves.size() + block - 1) / block, [&](std::size_t b, int) {
             for (std::size_t i = b * block; i < std::min(leaves.size(), (b + 1) * block); ++i) {
-                leaves[i] = graph.leaf_of(x.data() + i * graph.n_features);
+                const std::size_t row = rows ? (*rows)(i) : i;
+                leaves[i] = graph.leaf_of(x.data() + row * graph.n_features);
             }
         });
     });
@@ -259,8 +266,8 @@ void bind_graph(nb::module_& m) {
                 return array_of(std::move(leaves));
             },
             "data"_a, "rows"_a, "The leaves of rows of a binned data set.")
-        .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
-        .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
+        .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
+        .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
         .def("decision_path", &decision_path<float>, "x"_a)
         .def("decision_path", &decision_path<double>, "x"_a);
 

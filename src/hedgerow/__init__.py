@@ -14,12 +14,18 @@ from hedgerow.forest import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    HeterogeneousForestClassifier,
+    HeterogeneousForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
-from hedgerow.graph import NaiveDecisionGraphClassifier
+from hedgerow.graph import (
+    NaiveDecisionGraphClassifier,
+    TreeInTreeClassifier,
+    TreeInTreeRegressor,
+)
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
     CentredTreeRegressor,
@@ -48,6 +54,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "HeterogeneousForestClassifier",
+    "HeterogeneousForestRegressor",
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
@@ -60,6 +68,8 @@ __all__ = [
     "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeInTreeClassifier",
+    "TreeInTreeRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
     "compare",

@@ -6,6 +6,7 @@ decision graphs. A model that can grow on some rows of a table read before provi
 """
 
 from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,39 @@ def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) 
     return total / total.sum() if total.sum() > 0 else total
 
 
+class Packing:
+    """Graphs that are laid out for prediction when that is first asked for.
+
+    Members of a bag are predicted together and never need a layout of their own.
+    """
+
+    def __init__(self, graphs: list[DecisionGraph]):
+        self._given = graphs
+
+    @cached_property
+    def graphs(self) -> PackedGraphs:
+        return PackedGraphs(self._given)
+
+
 class GraphModel(TableModel):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph
-    _packed: PackedGraphs
+
+    _packing: Packing
 
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph
-        self._packed = PackedGraphs([graph])
+        self._packing = Packing([graph])
+
+    @property
+    def _packed(self) -> PackedGraphs:
+        return self._packing.graphs
+
+    @classmethod
+    def _grows_on_rows(cls) -> bool:
+        """Whether it provides ``_load`` and ``_grow``: several fits can share one table."""
+        return cls._grow is not GraphModel._grow
 
     def _with_graph(self, graph: DecisionGraph) -> Any:
         """A copy of the fitted model with another graph for the same table."""
@@ -78,7 +103,7 @@ class GraphModel(TableModel):
 
     def __getstate__(self) -> dict:
         state = dict(super().__getstate__())
-        state.pop("_packed", None)  # made from the graph again
+        state.pop("_packing", None)  # made from the graph again
         return state
 
     def __setstate__(self, state: dict) -> None:
@@ -122,6 +147,21 @@ class GraphModel(TableModel):
         starts, nodes = self.graph_.decision_path(self.schema_.encode(self, X))
         shape = (len(starts) - 1, self.graph_.n_nodes)
         return csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, starts), shape=shape)
+
+    def mean_path_length(self, X: Any) -> float:
+        """Mean number of tests between the root and the leaf of a row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        length : float
+        """
+        check_is_fitted(self)
+        starts, _ = self.graph_.decision_path(self.schema_.encode(self, X))
+        return float(np.diff(starts).mean()) - 1
 
     def row_predictor(self) -> RowPredictor:
         """A fast lane for one row at a time.

@@ -161,6 +161,9 @@ MODELS: dict[str, Model] = {
         grid=({"C": 1e-3}, {"C": 3e-3}),
         ladder=splits,
     ),
+    "hedgerow TreeInTree": Model(
+        "hedgerow.TreeInTree", "graph", grid=({"C": 1e-3}, {"C": 5e-3}), ladder=splits
+    ),
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",
         "embedding",
@@ -173,6 +176,9 @@ MODELS: dict[str, Model] = {
     ),
     "hedgerow ExtraTrees": Model(
         "hedgerow.ExtraTrees", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
+    ),
+    "hedgerow HeterogeneousForest": Model(
+        "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"candidates": "paper"},)
     ),
     "scikit-learn DecisionTree": Model(
         "sklearn.tree.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, one_hot=True
