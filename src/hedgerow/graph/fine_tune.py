@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _engine
 from hedgerow import _parameters as parameters
-from hedgerow._graph_model import GraphModel
+from hedgerow._graph_model import OBLIQUE, GraphModel, removed_loss
 from hedgerow._growth import MOST
 from hedgerow._table import check_sample_weight, check_targets_match
 
@@ -89,21 +89,25 @@ def fine_tune(
     matrix = model.schema_.encode(model, X)
     targets = _targets(model, y)
     check_targets_match(matrix, targets)
-    weights = check_sample_weight(sample_weight, len(targets))
     grown = getattr(model, "estimator_", model)  # the winner of a contest has the class weights
+    weights = check_sample_weight(sample_weight, len(targets))
+    weights = grown._with_class_weight(targets, weights)
     n_jobs = parameters.resolve_n_jobs(n_jobs)
     graph = _engine.fine_tune(
         model.graph_,
         model.schema_.bin_encoded(matrix, n_jobs),
         None,
         targets,
-        grown._with_class_weight(targets, weights),
+        weights,
         _engine.TuneParams(
             n_classes=len(getattr(model, "classes_", ())),
             max_passes=min(max_passes, MOST),
             min_samples_leaf=min(min_samples_leaf, MOST),
         ),
         n_jobs,
-        matrix.astype(np.float64),
+        matrix.astype(np.float64) if (model.graph_.kind == OBLIQUE).any() else None,
     )
-    return model._with_graph(graph)
+    is_shared = model._removed is not None
+    return model._with_graph(
+        graph, removed_loss(graph, matrix, targets, weights) if is_shared else None
+    )

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import Dataset, DecisionGraph, GrowParams, grow
@@ -135,12 +134,12 @@ class _Growth:
         rows = np.sort(np.concatenate([self.rows.pop(leaf) for leaf in leaves]))
         self.add(rows, [branch for leaf in leaves for branch in self.branches.pop(leaf)])
 
-    def importances(self) -> np.ndarray:
-        """Impurity decrease by feature, as shares of one."""
+    def removed(self) -> np.ndarray:
+        """Impurity decrease by feature."""
         total = np.zeros(self.table.n_features)
         for test in self.children:
             total[self.stumps[test].feature[0]] += _decrease(self.stumps[test])
-        return total / total.sum() if total.any() else total
+        return total
 
     def graph(self) -> DecisionGraph:
         """The graph, numbered by first visit from the root, left before right."""
@@ -305,7 +304,7 @@ class NaiveDecisionGraphClassifier(GraphClassifier):
             else:
                 growth.split(leaf)
                 self.steps_.append(("split", split_gain / total))
-        self._importances = growth.importances()
+        self._removed = growth.removed()
         return growth.graph()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
@@ -325,9 +324,3 @@ class NaiveDecisionGraphClassifier(GraphClassifier):
         self : object
         """
         return self._fit(X, y, sample_weight)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of the total impurity decrease that each feature brought."""
-        check_is_fitted(self)
-        return self._importances

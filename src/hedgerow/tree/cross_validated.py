@@ -168,9 +168,9 @@ class _CrossValidatedTree(GraphModel):
         self.estimator_ = entries[self.selected_].winner(rows)
         return self.estimator_.graph_
 
-    def _with_graph(self, graph: Any) -> Any:
-        model = super()._with_graph(graph)
-        model.estimator_ = self.estimator_._with_graph(graph)
+    def _with_graph(self, graph: Any, removed: np.ndarray | None) -> Any:
+        model = super()._with_graph(graph, removed)
+        model.estimator_ = self.estimator_._with_graph(graph, removed)
         return model
 
     @property
