@@ -25,6 +25,7 @@ NAMES = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",

@@ -21,7 +21,11 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
-from hedgerow.graph import TreeInTreeClassifier, TreeInTreeRegressor
+from hedgerow.graph import (
+    NaiveDecisionGraphClassifier,
+    TreeInTreeClassifier,
+    TreeInTreeRegressor,
+)
 from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
@@ -56,6 +60,7 @@ __all__ = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",

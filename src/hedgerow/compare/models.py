@@ -154,6 +154,13 @@ MODELS: dict[str, Model] = {
     "hedgerow TAOTree": Model(
         "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves
     ),
+    "hedgerow NaiveDecisionGraph": Model(
+        "hedgerow.NaiveDecisionGraph",
+        "graph",
+        tasks=("classification",),
+        grid=({"C": 1e-3}, {"C": 3e-3}),
+        ladder=splits,
+    ),
     "hedgerow TreeInTree": Model(
         "hedgerow.TreeInTree", "graph", grid=({"C": 1e-3}, {"C": 5e-3}), ladder=splits
     ),

@@ -108,7 +108,6 @@ def _with_parameters(scale: str):
 class _TreeInTree(GraphModel):
     _criteria: ClassVar[dict[str, str]]
     _merge_leaves = False
-    _removed: np.ndarray  # loss that each feature removed
 
     def _check_parameters(self) -> None:
         parameters.check_option("criterion", self.criterion, self._criteria)
@@ -239,13 +238,6 @@ class _TreeInTree(GraphModel):
         self : object
         """
         return self._fit(X, y, sample_weight)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of the total loss that the splits of each feature removed."""
-        check_is_fitted(self)
-        total = self._removed.sum()
-        return self._removed / total if total > 0 else self._removed
 
 
 class _Budget:
