@@ -26,6 +26,7 @@ from hedgerow.graph import (
     TreeInTreeClassifier,
     TreeInTreeRegressor,
 )
+from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
     CentredTreeRegressor,
@@ -74,4 +75,6 @@ __all__ = [
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
