@@ -87,10 +87,17 @@ struct Grown {
 
 std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
                                   std::uint64_t member) {
-    std::vector<std::uint32_t> bag(n_rows, params.bootstrap ? 0 : 1);
+    if (!params.bootstrap && params.n_draws >= n_rows) return std::vector<std::uint32_t>(n_rows, 1);
+    std::vector<std::uint32_t> bag(n_rows, 0);
+    Random random(key_of(key_of_member(params, member), 0));
     if (params.bootstrap) {
-        Random random(key_of(key_of_member(params, member), 0));
         for (std::uint32_t i = 0; i < params.n_draws; ++i) ++bag[random.below(n_rows)];
+        return bag;
+    }
+    // Floyd's draws without replacement: where a row is taken already, the last one is free.
+    for (std::size_t last = n_rows - params.n_draws; last < n_rows; ++last) {
+        const std::size_t row = random.below(last + 1);
+        bag[bag[row] == 0 ? row : last] = 1;
     }
     return bag;
 }
