@@ -21,6 +21,11 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.graph import (
+    NaiveDecisionGraphClassifier,
+    TreeInTreeClassifier,
+    TreeInTreeRegressor,
+)
 from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
@@ -55,6 +60,7 @@ __all__ = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
@@ -63,6 +69,8 @@ __all__ = [
     "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeInTreeClassifier",
+    "TreeInTreeRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
     "compare",
