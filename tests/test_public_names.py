@@ -12,6 +12,8 @@ NAMES = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CascadeForestClassifier",
+    "CascadeForestRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",

@@ -1,5 +1,6 @@
 """Tree-structured models that stay small, fast and readable."""
 
+from hedgerow.cascade import CascadeForestClassifier, CascadeForestRegressor
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -33,6 +34,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CascadeForestClassifier",
+    "CascadeForestRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import sklearn.ensemble
 import sklearn.tree
 
+import hedgerow.cascade
 import hedgerow.embedding
 import hedgerow.forest
 import hedgerow.tree
@@ -59,6 +60,14 @@ MODELS: dict[str, Model] = {
     ),
     "hedgerow ExtraTrees": _seeded(
         hedgerow.forest.ExtraTreesClassifier, hedgerow.forest.ExtraTreesRegressor
+    ),
+    "hedgerow CascadeForest light": _seeded(
+        hedgerow.cascade.CascadeForestClassifier,
+        hedgerow.cascade.CascadeForestRegressor,
+        preset="light",
+    ),
+    "hedgerow CascadeForest": _seeded(
+        hedgerow.cascade.CascadeForestClassifier, hedgerow.cascade.CascadeForestRegressor
     ),
     "scikit-learn DecisionTree": _seeded(
         sklearn.tree.DecisionTreeClassifier, sklearn.tree.DecisionTreeRegressor, prepared=True

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import PackedGraphs
+from hedgerow._folds import folds_of
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRegressor
@@ -89,13 +90,6 @@ class _CrossValidatedTree(GraphModel):
         shared = {"categorical_features": self.categorical_features, "n_jobs": self.n_jobs}
         return {name: clone(candidate).set_params(**shared) for name, candidate in named.items()}
 
-    def _folds(self, y: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
-        """The rows in ``cv`` parts, at random; classes are spread evenly."""
-        order = check_random_state(self.random_state).permutation(rows)
-        if self._kind is GraphClassifier:
-            order = order[np.argsort(y[order], kind="stable")]
-        return [np.sort(order[k :: self.cv]) for k in range(min(self.cv, len(order)))]
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Hold the contest and grow the winner on all rows.
 
@@ -116,7 +110,8 @@ class _CrossValidatedTree(GraphModel):
         rows = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
         if len(rows) < 2:
             raise ValueError("Found 1 sample while cross-validation needs at least 2.")
-        folds = self._folds(codes, rows)
+        classes = codes[rows] if self._kind is GraphClassifier else None
+        folds = folds_of(rows, self.cv, check_random_state(self.random_state), classes)
         unseen = np.concatenate(folds)
         unseen_weights = None if weights is None else weights[unseen]
         matrix = self.schema_.encode(self, table)
