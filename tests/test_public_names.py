@@ -14,6 +14,8 @@ NAMES = [
     "BaggingRegressor",
     "CascadeForestClassifier",
     "CascadeForestRegressor",
+    "CentredTreeNetworkRegressor",
+    "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
@@ -29,6 +31,10 @@ NAMES = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
 ]
 
 

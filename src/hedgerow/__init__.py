@@ -1,6 +1,12 @@
 """Tree-structured models that stay small, fast and readable."""
 
-from hedgerow.cascade import CascadeForestClassifier, CascadeForestRegressor
+from hedgerow.cascade import (
+    CascadeForestClassifier,
+    CascadeForestRegressor,
+    TreeNetworkClassifier,
+    TreeNetworkRegressor,
+)
+from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -19,6 +25,8 @@ from hedgerow.forest import (
     RandomTreesRegressor,
 )
 from hedgerow.tree import (
+    CentredTreeNetworkRegressor,
+    CentredTreeRegressor,
     CrossValidatedTreeClassifier,
     CrossValidatedTreeRegressor,
     DecisionTreeClassifier,
@@ -36,6 +44,8 @@ __all__ = [
     "BaggingRegressor",
     "CascadeForestClassifier",
     "CascadeForestRegressor",
+    "CentredTreeNetworkRegressor",
+    "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
@@ -51,4 +61,8 @@ __all__ = [
     "RandomTreesRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
 ]

@@ -143,6 +143,12 @@ class GraphModel(TableModel):
         return self.graph_.n_splits
 
     @property
+    def nbytes_(self) -> int:
+        """Bytes that the graph takes in the form that predicts."""
+        check_is_fitted(self)
+        return self._packed.nbytes
+
+    @property
     def feature_importances_(self) -> np.ndarray:
         """Share of the total impurity decrease that each feature brought."""
         check_is_fitted(self)

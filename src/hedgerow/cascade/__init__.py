@@ -1,5 +1,11 @@
-"""Deep forests: layers of forests, each reading what the one before it said."""
+"""Cascades: models whose later layers see what the earlier ones said."""
 
 from hedgerow.cascade.cascade_forest import CascadeForestClassifier, CascadeForestRegressor
+from hedgerow.cascade.tree_network import TreeNetworkClassifier, TreeNetworkRegressor
 
-__all__ = ["CascadeForestClassifier", "CascadeForestRegressor"]
+__all__ = [
+    "CascadeForestClassifier",
+    "CascadeForestRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
+]

@@ -1,8 +1,6 @@
 """The commands: each reads its options, calls the library and prints."""
 
-import json
 import warnings
-from dataclasses import asdict
 from importlib.metadata import version
 from typing import Annotated
 
@@ -43,37 +41,45 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on error.")] = False,
 ) -> None:
-    """Cross-validate every model on the same folds, beside scikit-learn's."""
+    """Cross-validate every model on the same folds, beside other libraries'."""
     X, y = load(data, target)
-    with warnings.catch_warnings(record=True) as caught, notes.status("cross-validating"):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        result = cross_validate(X, y, folds=folds, seed=seed)
+        result = cross_validate(X, y, cv=folds, random_state=seed, name=data, target=target)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         notes.print("hedgerow: warning:", message, markup=False, highlight=False, soft_wrap=True)
     if as_json:
-        print(json.dumps({"data": data, **asdict(result)}, indent=2))
+        print(result.to_json())
     else:
-        Console().print(render(data, result))
+        page = Console()
+        if not page.is_terminal:  # a file has no edge
+            page.width = 120
+        page.print(render(result))
 
 
-def render(data: str, result: Comparison) -> Table:
+def render(result: Comparison) -> Table:
     """The comparison as a table for people."""
     table = Table(
-        title=f"{data}: {result.task}, {result.n_samples} rows, {result.n_features} features",
-        caption=f"{result.folds} folds, seed {result.seed}; mean ± std of the score, "
-        "medians of the rest, one thread",
+        title=f"{result.data.name}: {result.task}, {result.data.n_rows} rows, "
+        f"{result.data.n_features} features",
+        caption=f"{result.n_folds} folds, seed {result.random_state}; mean ± std of the score, "
+        "medians of the rest; ≈ not distinguishable from the best",
     )
     table.add_column("model", no_wrap=True)
-    metric = {"accuracy": "accuracy", "r2": "R²"}[result.metric]
-    for heading in (metric, "splits", "fit ms", "predict µs/row"):
-        table.add_column(heading, justify="right")
+    headings = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
+    metric, other = result.metrics
+    for heading in (headings[metric], headings[other], "splits", "bytes", "fit s", "µs/row"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in result.rows:
+        if not row["folds"]:
+            continue
         table.add_row(
             row["model"],
-            f"{row['score']:.3f} ± {row['score_std']:.3f}",
-            str(row["n_splits"]),
-            f"{row['fit_ms']:.1f}",
-            f"{row['predict_us']:.2f}",
+            f"{row[metric]:.3f} ± {row[metric + '_std']:.3f}" + " ≈"[row["indistinguishable"]],
+            f"{row[other]:.3g}",
+            *("?" if row[cost] is None else f"{row[cost]:,}" for cost in ("splits", "bytes")),
+            f"{row['fit_seconds']:.2g}",
+            f"{row['us_per_row']:.2g}",
             style="bold" if row["model"].startswith("hedgerow") else None,
         )
     return table
