@@ -429,6 +429,12 @@ class _CascadeForest(TableModel):
         return sum(m.n_splits for layer in self.layers_ for m in layer.load().members)
 
     @property
+    def nbytes_(self) -> int:
+        """Bytes that the layers take in memory."""
+        check_is_fitted(self)
+        return sum(m.nbytes for layer in self.layers_ for m in layer.load().members)
+
+    @property
     def feature_importances_(self) -> np.ndarray:
         """Impurity-based importances of the raw features.
 

@@ -137,6 +137,10 @@ class GrownForest:
     def n_splits(self) -> int:
         return (self.forest.n_nodes - self.forest.n_members) // 2
 
+    @property
+    def nbytes(self) -> int:
+        return self.forest.nbytes
+
 
 class FoldedMember:
     """Estimators of any kind, one for each fold."""
@@ -195,6 +199,10 @@ class FoldedMember:
     @property
     def n_splits(self) -> int:
         return sum(estimator.n_splits_ for estimator in self.estimators)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(estimator.nbytes_ for estimator in self.estimators)
 
 
 def values_of(estimator: Any, matrix: np.ndarray, reader: Any) -> np.ndarray:
