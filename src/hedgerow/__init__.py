@@ -19,6 +19,8 @@ from hedgerow.forest import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    HeterogeneousForestClassifier,
+    HeterogeneousForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesClassifier,
@@ -33,6 +35,8 @@ from hedgerow.tree import (
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
 )
 
 __version__ = "0.1.0"
@@ -52,6 +56,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "HeterogeneousForestClassifier",
+    "HeterogeneousForestRegressor",
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
@@ -59,6 +65,8 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",

@@ -145,6 +145,10 @@ MODELS: dict[str, Model] = {
         "hedgerow.MeanMarginTree", "tree", grid=TREE_GRID[:2], ladder=depths
     ),
     "hedgerow CrossValidatedTree": Model("hedgerow.CrossValidatedTree", "tree"),
+    # A tree without limits has no training error left to remove.
+    "hedgerow TAOTree": Model(
+        "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves
+    ),
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",
         "embedding",
@@ -159,6 +163,9 @@ MODELS: dict[str, Model] = {
     ),
     "hedgerow ExtraTrees": Model(
         "hedgerow.ExtraTrees", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
+    ),
+    "hedgerow HeterogeneousForest": Model(
+        "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"candidates": "paper"},)
     ),
     "scikit-learn DecisionTree": Model(
         "sklearn.tree.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, one_hot=True
