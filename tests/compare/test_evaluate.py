@@ -12,9 +12,7 @@ from hedgerow.compare import MODELS, compare
 
 TREE = "scikit-learn DecisionTree"
 OURS = "hedgerow DecisionTree"
-INSTALLED = [
-    name for name, model in MODELS.items() if model.is_installed and model.budget != "thorough"
-]
+INSTALLED = [name for name, model in MODELS.items() if model.is_installed]
 
 
 @pytest.fixture(scope="module")

@@ -156,8 +156,12 @@ MODELS: dict[str, Model] = {
         ladder=members("n_trees", 21),
     ),
     "hedgerow TreeNetwork": Model("hedgerow.TreeNetwork", "cascade"),
-    "hedgerow CascadeForest light": Model("hedgerow.CascadeForest", "cascade", {"preset": "light"}),
-    "hedgerow CascadeForest": Model("hedgerow.CascadeForest", "cascade", budget="thorough"),
+    "hedgerow CascadeForest": Model(
+        "hedgerow.CascadeForest",
+        "cascade",
+        {"preset": "light"},
+        grid=({"preset": "default"},),
+    ),
     "hedgerow RandomForest": Model(
         "hedgerow.RandomForest", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
     ),
