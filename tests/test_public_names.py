@@ -27,6 +27,7 @@ NAMES = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "MultiGrainedScanner",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",

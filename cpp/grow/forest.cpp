@@ -49,8 +49,8 @@ Sample sample_of(const ForestParams& params, const GrowTargets& targets, const V
         rows.push_back(row);
         weights.push_back(weight);
     }
-    if (rows.empty()) {  // a bag of rows without weight: fall back on all that have some
-        std::vector<std::uint32_t> all(bag.size(), 1);
+    const std::vector<std::uint32_t> all(bag.size(), 1);
+    if (rows.empty() && bag != all) {  // a bag of rows without weight: take all that have some
         ForestParams plain = params;
         plain.balanced_subsample = false;
         return sample_of(plain, targets, view, all);

@@ -3,6 +3,7 @@
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,
+    MultiGrainedScanner,
     TreeNetworkClassifier,
     TreeNetworkRegressor,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "MultiGrainedScanner",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
