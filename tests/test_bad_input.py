@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import re
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
+    CascadeForestClassifier,
     CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    MultiGrainedScanner,
     RandomForestClassifier,
     TAOTreeClassifier,
 )
@@ -62,6 +65,17 @@ def boost(estimator=None, X=X, y=Y):
 
 def tao(**parameters):
     return TAOTreeClassifier(**parameters).fit(X, Y)
+
+
+def cascade(X=X, y=Y, **parameters):
+    small = {"preset": "light", "n_trees": 3}
+    return CascadeForestClassifier(**small | parameters).fit(X, y)
+
+
+def cascades_in_one_folder(*tables):
+    with tempfile.TemporaryDirectory() as folder:
+        for table in tables:
+            cascade(table, checkpoint=folder)
 
 
 def changed(array, place, value):
@@ -182,6 +196,19 @@ REFUSALS = {
     "init-features": lambda: tao(init=classify(FRAME)),
     "init-classes": lambda: tao(init=classify(y=Y + 1)),
     "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
+    "preset": lambda: cascade(preset="deep"),
+    "n_trees": lambda: cascade(n_trees=0),
+    "class_vectors": lambda: cascade(class_vectors="in_bag"),
+    "validation_fraction": lambda: cascade(validation_fraction=1.0),
+    "screening": lambda: cascade(screening=2),
+    "storage": lambda: cascade(storage="tape"),
+    "no-members": lambda: cascade(estimators=[]),
+    "other-kind-of-member": lambda: cascade(estimators=[DecisionTreeRegressor()]),
+    "too-many-layers": lambda: cascade().truncate(9),
+    "cascade-of-one-row": lambda: cascade(X[:1], Y[:1]),
+    "other-checkpoint": lambda: cascades_in_one_folder(X, X * 2),
+    "shape": lambda: MultiGrainedScanner((2, 2)).fit(X, Y),
+    "windows": lambda: MultiGrainedScanner(windows=[4]).fit(X, Y),
     "graph-cycle": lambda: unpickle(
         kind=numbers(1, 1, 0, dtype=np.uint8),
         feature=numbers(0, 0, -1),
