@@ -40,6 +40,8 @@ NAMES = [
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
 
 

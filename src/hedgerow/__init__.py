@@ -27,6 +27,7 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
     CentredTreeRegressor,
@@ -75,4 +76,6 @@ __all__ = [
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
