@@ -14,11 +14,14 @@ from hedgerow.forest import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    HeterogeneousForestClassifier,
+    HeterogeneousForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
     CentredTreeRegressor,
@@ -28,6 +31,8 @@ from hedgerow.tree import (
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
 )
 
 __version__ = "0.1.0"
@@ -45,6 +50,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "HeterogeneousForestClassifier",
+    "HeterogeneousForestRegressor",
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
@@ -52,10 +59,14 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from hedgerow import CentredTreeNetworkRegressor, CentredTreeRegressor
 from hedgerow.datasets import make_chessboard
 from hedgerow.inspect import export_text
-from hedgerow.papers.deep_forest import bounds, risk
+from hedgerow.papers.chessboard import bounds, infinite_sample_risk, lemma_1, lemma_2, risk
 
 
 def cells(X, depth):
@@ -121,14 +121,16 @@ def test_printed_upper_bound_of_a_deep_tree_does_not_hold():
 
 def test_network_has_a_bias_where_the_colours_are_many():
     """Lemma 1: with a probability of its own in each cell the network does not converge."""
-    rng = np.random.default_rng(0)
-    k = 8
-    X = (np.indices((16, 16)).reshape(2, -1).T + 0.5) / 16
-    bias = []
-    for _ in range(200):
-        probability = rng.uniform(size=len(X))
-        network = CentredTreeNetworkRegressor(k, bounds=(0, 1)).fit(X, probability)
-        tree = CentredTreeRegressor(k, bounds=(0, 1)).fit(X, probability)
-        assert_allclose(tree.predict(X), probability)
-        bias.append(np.mean((network.predict(X) - probability) ** 2))
-    assert np.mean(bias) >= 1 / 48 * (1 - 8 / (2**k - 1)) + 9 / 24 / 2 ** (2 * k)
+    found, least = lemma_1(6)
+    assert found >= least
+    board = np.random.default_rng(0).uniform(size=(8, 8))
+    tree = CentredTreeRegressor(6, bounds=(0, 1))
+    assert infinite_sample_risk(tree, board) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+def test_a_cut_on_the_new_feature_is_enough_from_the_right_depth_on(k):
+    """Lemma 2: below it, only as many raw cuts as the board has will do."""
+    tree, network, raw = lemma_2(k, 4, 0.8).values()
+    assert raw == pytest.approx(0)
+    assert tree == pytest.approx(network) == pytest.approx(0 if k >= 4 else 0.3**2)

@@ -97,8 +97,8 @@ class Model:
         module, _, stem = self.path.rpartition(".")
         ending = "Classifier" if task == "classification" else "Regressor"
         kind = getattr(importlib.import_module(module), stem + ending)
-        known = inspect.signature(kind).parameters
-        offered = {"random_state": seed, "n_jobs": n_jobs}
+        known = {*inspect.signature(kind).parameters, *kind().get_params()}
+        offered = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
         given = {name: value for name, value in offered.items() if name in known}
         estimator = kind(**given | self.parameters | (settings or {}))
         return estimator if self.library == "hedgerow" else Peer(estimator, one_hot=self.one_hot)
@@ -127,7 +127,7 @@ def members(count: str, most_members: int = 144) -> Ladder:
 
     def ladder(most: int) -> Iterable[Settings]:
         for share in (1, 2, 4, 8, 16):
-            for n in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
+            for n in (2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
                 size = most // share // n
                 if n <= most_members and size >= 1:
                     yield {count: n, "max_leaf_nodes": size + 1}
@@ -145,6 +145,10 @@ MODELS: dict[str, Model] = {
         "hedgerow.MeanMarginTree", "tree", grid=TREE_GRID[:2], ladder=depths
     ),
     "hedgerow CrossValidatedTree": Model("hedgerow.CrossValidatedTree", "tree"),
+    # A tree without limits has no training error left to remove.
+    "hedgerow TAOTree": Model(
+        "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves
+    ),
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",
         "embedding",
@@ -157,6 +161,9 @@ MODELS: dict[str, Model] = {
     ),
     "hedgerow ExtraTrees": Model(
         "hedgerow.ExtraTrees", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
+    ),
+    "hedgerow HeterogeneousForest": Model(
+        "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"candidates": "paper"},)
     ),
     "scikit-learn DecisionTree": Model(
         "sklearn.tree.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, one_hot=True

@@ -1,5 +1,6 @@
 """Single trees."""
 
+from hedgerow.tree.alternating import TAOTreeClassifier, TAOTreeRegressor
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.centred import CentredTreeNetworkRegressor, CentredTreeRegressor
 from hedgerow.tree.cross_validated import CrossValidatedTreeClassifier, CrossValidatedTreeRegressor
@@ -14,4 +15,6 @@ __all__ = [
     "DecisionTreeRegressor",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
 ]
