@@ -24,8 +24,8 @@ from hedgerow import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     MeanMarginTreeRegressor,
-    NaiveDecisionGraphClassifier,
     MultiGrainedScanner,
+    NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
 )
