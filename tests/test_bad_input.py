@@ -18,12 +18,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
-    CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    HeterogeneousForestClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
 )
+from hedgerow._graph_model import GraphClassifier
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
 REFUSED = {
@@ -54,6 +55,14 @@ def forest(X=X, y=Y, **parameters):
 
 def bag(estimator=None, X=X, **parameters):
     return BaggingClassifier(estimator, 3, **parameters).fit(X, Y)
+
+
+def mixed(candidates=None, **parameters):
+    return HeterogeneousForestClassifier(candidates, 3, **parameters).fit(X, Y)
+
+
+class FittedWhole(GraphClassifier):
+    """A tree that cannot grow on rows of a table read before."""
 
 
 def boost(estimator=None, X=X, y=Y):
@@ -175,13 +184,18 @@ REFUSALS = {
     "no-estimator": lambda: bag(LogisticRegression),
     "other-kind-of-estimator": lambda: bag(DecisionTreeRegressor()),
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
+    "candidates": lambda: mixed("best"),
+    "candidates-kind": lambda: mixed([("forest", RandomForestClassifier())]),
+    "candidates-fail": lambda: mixed([("deep", DecisionTreeClassifier(max_depth=-3))]),
+    "contest-of-one-row": lambda: HeterogeneousForestClassifier().fit(X[:1], Y[:1]),
+    "folds": lambda: mixed(cv=1),
     "member-without-weights": lambda: boost(KNeighborsClassifier()),
     "no-better-than-chance": lambda: boost(X=np.zeros((4, 1)), y=[0, 1, 0, 1]),
     "max_passes": lambda: tao(max_passes=-1),
     "init": lambda: tao(init=DecisionTreeRegressor()),
     "init-features": lambda: tao(init=classify(FRAME)),
     "init-classes": lambda: tao(init=classify(y=Y + 1)),
-    "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
+    "init-unfitted": lambda: tao(init=FittedWhole()),
     "graph-cycle": lambda: unpickle(
         kind=numbers(1, 1, 0, dtype=np.uint8),
         feature=numbers(0, 0, -1),
