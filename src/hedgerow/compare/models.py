@@ -97,8 +97,8 @@ class Model:
         module, _, stem = self.path.rpartition(".")
         ending = "Classifier" if task == "classification" else "Regressor"
         kind = getattr(importlib.import_module(module), stem + ending)
-        known = inspect.signature(kind).parameters
-        offered = {"random_state": seed, "n_jobs": n_jobs}
+        known = {*inspect.signature(kind).parameters, *kind().get_params()}
+        offered = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
         given = {name: value for name, value in offered.items() if name in known}
         estimator = kind(**given | self.parameters | (settings or {}))
         return estimator if self.library == "hedgerow" else Peer(estimator, one_hot=self.one_hot)
@@ -127,7 +127,7 @@ def members(count: str, most_members: int = 144) -> Ladder:
 
     def ladder(most: int) -> Iterable[Settings]:
         for share in (1, 2, 4, 8, 16):
-            for n in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
+            for n in (2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
                 size = most // share // n
                 if n <= most_members and size >= 1:
                     yield {count: n, "max_leaf_nodes": size + 1}
