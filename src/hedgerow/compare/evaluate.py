@@ -109,7 +109,7 @@ def compare(
     if task not in (None, *METRICS):
         raise ValueError(f"'task' must be 'classification', 'regression' or None, got {task!r}.")
     X = X if is_frame(X) else np.asarray(X)
-    y = np.asarray(y)
+    y = tables.read_target(y)
     check_consistent_length(X, y)
     task = task or tables.guess_task(y)
     dropped = tables.useless_columns(X)

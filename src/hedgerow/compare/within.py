@@ -19,7 +19,7 @@ from hedgerow import _parameters as parameters
 from hedgerow.compare.comparison import Task
 from hedgerow.compare.models import MODELS, Model, Settings
 from hedgerow.compare.sizes import ROWS_TIMED, count_bytes, count_splits, time_row
-from hedgerow.compare.tables import guess_task
+from hedgerow.compare.tables import guess_task, read_target
 from hedgerow.forest.members import take_rows
 
 MOST_SPLITS = 4096  # where the limit is not one of splits
@@ -241,7 +241,7 @@ def fit_within(
     limits = Limits(max_splits, max_bytes, max_latency_us)
     if not limits:
         raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
-    y = np.asarray(y)
+    y = read_target(y)
     task = task or guess_task(y)
     names = models or [name for name, model in MODELS.items() if model.library == "hedgerow"]
     choices = []
