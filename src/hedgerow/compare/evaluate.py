@@ -29,7 +29,9 @@ from hedgerow.compare.within import Choice, Limits, inner_folds, maker, settings
 from hedgerow.forest.members import take_rows
 
 FOLDS = {"small": 5, "balanced": 5, "thorough": 10}
-TRIAL_ROWS = 1000  # a model is tried on so many to see whether it fits into the time
+TRIAL_ROWS = 1000  # a model is tried on so many, to see whether it fits into the time,
+TRIAL_SHARE = 0.02  # or on this share of large tables, where a fixed cost would count too much
+SHORTEST_TRIAL = 0.3  # seconds
 ALLOWANCE = 1.3  # for growth faster than the number of rows
 RESERVED = 0.15  # of the time, for the best model on all rows and the report
 
@@ -208,11 +210,10 @@ def _admit(
 
     Each is tried on some rows; from the quickest on, they enter as long as there is time.
     """
-    patience = (left() or 0.0) / (2 * len(runs))  # all trials take half of the time at the most
     trials = []
     for run in runs:
         report(0, len(runs) * n_folds, f"{run.name}, trial", None)
-        trials.append((n_folds * run.trial_seconds(patience), run))
+        trials.append((n_folds * run.trial_seconds((left() or 0.0) / n_folds), run))
     available, planned = left() or 0.0, 0.0
     for expected, run in sorted(trials, key=lambda trial: trial[0]):
         if run.error is None and planned + expected > available:
@@ -270,19 +271,21 @@ class Run:
                 warnings.simplefilter("ignore")
             return self._new().fit(X, y)
 
-    def trial_seconds(self, limit: float | None) -> float:
-        """About what a fold will take, by a fit on some of its rows."""
+    def trial_seconds(self, most: float) -> float:
+        """About what a fold will take, by a fit on some of its rows that may not take longer."""
         train = self.splits[0][0]
-        some = np.random.default_rng(0).permutation(train)[:TRIAL_ROWS]
+        n_rows = max(TRIAL_ROWS, round(TRIAL_SHARE * len(train)))
+        some = np.random.default_rng(0).permutation(train)[:n_rows]
+        growth = len(train) / len(some)
+        limit = max(SHORTEST_TRIAL, most / growth)
         began = perf_counter()
         try:
             with time_limit(limit):
                 self._fitted(take_rows(self.X, some), self.y[some])
         except TimeoutError:
-            self.error = f"left out: {len(some)} rows took more than {in_words(limit or 0)}"
+            self.error = f"left out: {len(some)} rows took more than {in_words(limit)}"
         except Exception as error:
             self.error = _one_line(error)
-        growth = len(train) / len(some)
         return (perf_counter() - began) * growth * (ALLOWANCE if growth > 1 else 1.0)
 
     def try_fold(self, fold: int, limit: float | None) -> None:
