@@ -117,7 +117,7 @@ def compare(
     dropped = tables.useless_columns(X)
     X = tables.drop_columns(X, dropped)
     chosen = choose_models(models, task, plan)
-    splits = _make_folds(cv, plan, task, X, y, random_state)
+    splits = _make_folds(cv, plan, task, y, random_state)
     threads = parameters.resolve_n_jobs(n_jobs)
     runs = [
         Run(name, model, task, X, y, splits, limits, plan, random_state, threads)
@@ -164,7 +164,7 @@ def choose_models(names: Iterable[str] | None, task: Task, plan: Plan) -> dict[s
     return {name: MODELS[name] for name in names}
 
 
-def _make_folds(cv: Any, plan: Plan, task: Task, X: Any, y: np.ndarray, seed: int) -> list:
+def _make_folds(cv: Any, plan: Plan, task: Task, y: np.ndarray, seed: int) -> list:
     if hasattr(cv, "split"):
         return list(cv.split(np.zeros(len(y)), y))
     cv = FOLDS[plan.budget] if cv is None else cv
@@ -182,6 +182,7 @@ def _run_all(
 
     total = len(runs) * n_folds
     done = 0
+    stopped = False
     try:
         if seconds is not None:
             _admit(runs, n_folds, left, report)
@@ -194,13 +195,14 @@ def _run_all(
     except KeyboardInterrupt:
         if not any(run.folds for run in runs):
             raise
+        stopped = True
         for run in runs:
             run.error = run.error or (None if len(run.folds) == n_folds else "interrupted")
     report(total, total, "done", 0.0)
     if not any(run.folds for run in runs):
         first = next(run for run in runs if run.error)
         raise ValueError(f"no model could be compared; {first.name}: {first.error}")
-    return any(len(run.folds) < n_folds for run in runs)
+    return stopped or any(run.lacked_time for run in runs)
 
 
 def _admit(
@@ -217,7 +219,7 @@ def _admit(
     available, planned = left() or 0.0, 0.0
     for expected, run in sorted(trials, key=lambda trial: trial[0]):
         if run.error is None and planned + expected > available:
-            run.error = f"left out: it would take about {in_words(expected)}"
+            run.end_for_time(f"left out: it would take about {in_words(expected)}")
         elif run.error is None:
             planned += expected
 
@@ -245,13 +247,14 @@ class Run:
             else make({})
         )
         self.error: str | None = None
+        self.lacked_time = False
         self.folds: list[int] = []
         self.fold_seconds = 0.0
         self.scores: dict[str, list[float]] = {metric: [] for metric in METRICS[task]}
         self.costs: list[tuple] = []
         self.fit_seconds: list[float] = []
         self.settings: list[dict] = []
-        self.predictions = np.zeros(len(y), dtype=y.dtype)
+        self.predictions = np.zeros(len(y), dtype=float if self.classes is None else y.dtype)
         self.probabilities = (
             None
             if self.classes is None
@@ -283,7 +286,7 @@ class Run:
             with time_limit(limit):
                 self._fitted(take_rows(self.X, some), self.y[some])
         except TimeoutError:
-            self.error = f"left out: {len(some)} rows took more than {in_words(limit)}"
+            self.end_for_time(f"left out: {len(some)} rows took more than {in_words(limit)}")
         except Exception as error:
             self.error = _one_line(error)
         return (perf_counter() - began) * growth * (ALLOWANCE if growth > 1 else 1.0)
@@ -293,8 +296,14 @@ class Run:
         try:
             with time_limit(limit):
                 self._run_fold(fold)
+        except TimeoutError:
+            self.end_for_time(f"the time was up in fold {fold + 1}")
         except Exception as error:
             self.error = _one_line(error)
+
+    def end_for_time(self, reason: str) -> None:
+        """Take no further part, because there is no time."""
+        self.error, self.lacked_time = reason, True
 
     def _run_fold(self, fold: int) -> None:
         train, test = self.splits[fold]
