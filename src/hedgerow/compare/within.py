@@ -7,7 +7,7 @@ budget, which is a choice without a limit.
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -74,12 +74,10 @@ class Limits:
 
 
 def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
-    """The settings of a model to choose from: its ladder under a limit, else its grid."""
+    """The settings to choose from: the default, and the ladder under a limit, else the grid."""
     if not limits:
-        return [{}, *model.grid]
-    if model.ladder is None:
-        return [{}]
-    return model.ladder(limits.most_splits)
+        return chain([{}], model.grid)
+    return chain([{}], model.ladder(limits.most_splits) if model.ladder else [])
 
 
 class Choice(BaseEstimator):
