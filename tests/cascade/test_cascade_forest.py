@@ -204,6 +204,8 @@ def test_final_classifier_sees_raw_features_and_vectors():
     vectors = cascade.layers_[0].load().vectors(X_test, cascade, 1)
     everything = np.hstack([X_test, vectors.reshape(len(X_test), -1)])
     assert_array_equal(cascade.predict(X_test), cascade.final_estimator_.predict(everything))
+    cascade.set_params(final_estimator=None).fit(X, y)
+    assert_allclose(cascade.predict_proba(X_test), vectors.mean(axis=1), rtol=1e-6)
 
 
 def test_certain_rows_leave_early():

@@ -181,19 +181,20 @@ class _CascadeForest(TableModel):
             raise ValueError("Found 1 sample while a cascade needs at least 2.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         fingerprint = "" if self.checkpoint is None else self._fingerprint(X, table)
-        trial = None
+        scores = None
         if settings.validation_fraction:
             files = self._files("trial", fingerprint, seed)
             seed = seed if files is None else files.seed
             held = self._held_out(table, rows, settings.validation_fraction, seed)
             trial = self._grow(table, members, settings, rows, held, files, seed)
-            n = trial.n_kept
+            n, scores = trial.n_kept, trial.scores
             settings = replace(settings, max_layers=n, n_tolerance=n, keep="all")
+            del trial  # and its layers
         files = self._files("layers", fingerprint, seed)
         seed = seed if files is None else files.seed
         growth = self._grow(table, members, settings, rows, rows[:0], files, seed)
         self.layers_ = growth.layers[: growth.n_kept]
-        self.layer_scores_ = (trial or growth).scores
+        self.layer_scores_ = scores or growth.scores
         self._fit_final(table, growth, seed)
         return self
 
@@ -250,10 +251,8 @@ class _CascadeForest(TableModel):
         }
 
     def _training_table(self, X: Any, y: np.ndarray, weights: Any, members: list) -> TrainingTable:
-        n_jobs, max_bins = (
-            parameters.resolve_n_jobs(self.n_jobs),
-            parameters.max_bins_code(self.max_bins),
-        )
+        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        max_bins = parameters.max_bins_code(self.max_bins)
         as_numbers = self.final_estimator is not None or not all(map(grows_on_bins, members))
         return TrainingTable(
             reader=self,
@@ -332,6 +331,7 @@ class _CascadeForest(TableModel):
         return growth
 
     def _fit_final(self, table: TrainingTable, growth: Growth, seed: int) -> None:
+        self.__dict__.pop("final_estimator_", None)  # of an earlier fit
         if self.final_estimator is None:
             return
         rows, vectors = growth.kept_rows, growth.kept_vectors
