@@ -147,7 +147,7 @@ void bind_forest(nb::module_& m) {
                std::uint32_t n_draws, bool balanced_subsample) {
                 new (self) ForestParams{tree, seed, bootstrap, n_draws, balanced_subsample};
             },
-            "tree"_a, nb::kw_only(), "seed"_a, "bootstrap"_a, "n_draws"_a = 0,
+            "tree"_a, nb::kw_only(), "seed"_a, "bootstrap"_a, "n_draws"_a,
             "balanced_subsample"_a = false)
         .def(
             "bag",

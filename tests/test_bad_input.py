@@ -23,10 +23,13 @@ from hedgerow import (
     CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    MeanMarginTreeRegressor,
     MultiGrainedScanner,
+    NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
 )
+from hedgerow.graph import fine_tune
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
 REFUSED = {
@@ -195,6 +198,13 @@ REFUSALS = {
     "init": lambda: tao(init=DecisionTreeRegressor()),
     "init-features": lambda: tao(init=classify(FRAME)),
     "init-classes": lambda: tao(init=classify(y=Y + 1)),
+    "naive-C": lambda: NaiveDecisionGraphClassifier(C=-1).fit(X, Y),
+    "naive-max_splits": lambda: NaiveDecisionGraphClassifier(max_splits=0).fit(X, Y),
+    "tune-no-graph": lambda: fine_tune(forest(), X, Y),
+    "tune-not-fitted": lambda: fine_tune(DecisionTreeClassifier(), X, Y),
+    "tune-features": lambda: fine_tune(classify(), X[:, :2], Y),
+    "tune-classes": lambda: fine_tune(classify(), X, np.full(30, 7)),
+    "tune-outputs": lambda: fine_tune(MeanMarginTreeRegressor().fit(X, X[:, :2]), X, Y),
     "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
     "preset": lambda: cascade(preset="deep"),
     "n_trees": lambda: cascade(n_trees=0),

@@ -14,10 +14,14 @@ std::uint32_t Column::bins_up_to(double threshold) const {
 }
 
 Cut cut_near(const Column& column, std::uint32_t a, std::uint32_t b, double threshold) {
-    // The last bin that starts at or below the threshold.
-    const auto first = column.smallest.begin();
-    auto bin = static_cast<std::uint32_t>(std::upper_bound(first + a + 1, first + b, threshold) -
-                                          first - 1);
+    // The last bin from `a` on, but before `b`, that starts at or below the threshold; by halves
+    // and without branches, which random thresholds would mispredict every other time.
+    std::uint32_t bin = a;
+    for (std::uint32_t n = b - a; n > 1;) {
+        const std::uint32_t half = n / 2;
+        bin += column.smallest[bin + half] <= threshold ? half : 0;
+        n -= half;
+    }
     if (threshold < column.largest_of(bin)) {  // the threshold lies inside this bin
         const double from_left = bin > a ? threshold - column.smallest_of(bin) : INFINITY;
         const double from_right = bin + 1 < b ? column.largest_of(bin) - threshold : INFINITY;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 #include "base/random.hpp"
 #include "graph/coded.hpp"
@@ -58,6 +59,17 @@ Sample sample_of(const ForestParams& params, const GrowTargets& targets, const V
     return {std::move(rows), std::move(weights)};
 }
 
+// A copy of the codes by row pays for trees that draw features of a wide table: narrow ones gather
+// small nodes from the columns (grow/gathered.hpp).
+bool worth_copying(const Dataset& data, const GrowParams& tree, std::size_t n_trees) {
+    constexpr std::size_t few_trees = 4, few_features = 256;
+    if (n_trees < few_trees || data.n_features() <= few_features) return false;
+    for (std::size_t f = 0; f < data.n_features(); ++f) {
+        if (data.column(f).wide) return false;
+    }
+    return tree.draws(data.n_features());
+}
+
 void add_importances(const DecisionGraph& graph, std::vector<double>& importances) {
     std::vector<double> gain(graph.n_features, 0.0);
     const auto loss = [&](std::int32_t node) { return graph.weight[node] * graph.impurity[node]; };
@@ -84,10 +96,17 @@ struct Grown {
 
 std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
                                   std::uint64_t member) {
-    std::vector<std::uint32_t> bag(n_rows, params.bootstrap ? 0 : 1);
+    if (!params.bootstrap && params.n_draws >= n_rows) return std::vector<std::uint32_t>(n_rows, 1);
+    std::vector<std::uint32_t> bag(n_rows, 0);
+    Random random(key_of(key_of_member(params, member), 0));
     if (params.bootstrap) {
-        Random random(key_of(key_of_member(params, member), 0));
         for (std::uint32_t i = 0; i < params.n_draws; ++i) ++bag[random.below(n_rows)];
+        return bag;
+    }
+    // Floyd's draws without replacement: where a row is taken already, the last one is free.
+    for (std::size_t last = n_rows - params.n_draws; last < n_rows; ++last) {
+        const std::size_t row = random.below(last + 1);
+        bag[bag[row] == 0 ? row : last] = 1;
     }
     return bag;
 }
@@ -100,6 +119,8 @@ void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTarge
     std::vector<std::unique_ptr<Grown>> waiting(n_trees);
     std::size_t n_added = 0;
     std::mutex adding;
+    std::optional<RowCodes> by_row;
+    if (worth_copying(data, params.tree, n_trees)) by_row.emplace(data, team);
 
     const auto add = [&](Grown& grown) {
         forest.graphs.add(grown.graph);
@@ -119,8 +140,9 @@ void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTarge
         tree.seed = key_of(key_of_member(params, member), 1);
         Team solo(1, team.poll_for(worker));
         auto grown = std::make_unique<Grown>();
-        grown->graph =
-            grow_sample(data, sample_of(params, targets, view, bag), targets, tree, solo);
+        Sample sample = sample_of(params, targets, view, bag);
+        if (by_row) sample.by_row = &*by_row;
+        grown->graph = grow_sample(data, std::move(sample), targets, tree, solo);
         if (unseen) {
             grown->unseen.assign(unseen->held.begin(), unseen->held.end());
             for (std::size_t i = 0; unseen->out_of_bag && i < bag.size(); ++i) {

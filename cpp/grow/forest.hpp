@@ -1,9 +1,8 @@
 // Many trees on one binned data set.
 //
-// member   tree number i of a forest; it depends on (seed, i) and the data alone, so growing 50
-// trees
-//          and then 50 more gives the same 100 as growing them at once, on any number of threads
-// bag      the rows a member was grown on: drawn with replacement, kept as multiplicities
+// member   tree number i of a forest; it depends on (seed, i) and the data alone, so growing 50 and
+//          then 50 more gives the same 100 as growing them at once, on any number of threads
+// bag      the rows a member was grown on, kept as multiplicities
 // unseen   rows that a member is asked about although it did not learn from them: those out of its
 //          bag, or those held out from the whole forest, such as a fold of a cross-validation
 //
@@ -23,7 +22,7 @@ namespace hedgerow {
 struct ForestParams {
     GrowParams tree;  // its seed is replaced by each member's
     std::uint64_t seed = 0;
-    bool bootstrap = true;
+    bool bootstrap = true;            // draw with replacement
     std::uint32_t n_draws = 0;        // rows drawn for each bag
     bool balanced_subsample = false;  // weigh classes by their frequency in each bag
 };

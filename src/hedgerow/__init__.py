@@ -27,6 +27,11 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.graph import (
+    NaiveDecisionGraphClassifier,
+    TreeInTreeClassifier,
+    TreeInTreeRegressor,
+)
 from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
@@ -64,6 +69,7 @@ __all__ = [
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
     "MultiGrainedScanner",
+    "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
@@ -72,6 +78,8 @@ __all__ = [
     "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeInTreeClassifier",
+    "TreeInTreeRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
     "compare",

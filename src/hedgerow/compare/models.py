@@ -117,6 +117,11 @@ def leaves(most: int) -> list[Settings]:
     return [{"max_leaf_nodes": size + 1} for size in _sizes(most)]
 
 
+def splits(most: int) -> list[Settings]:
+    """One decision graph, by its number of splits."""
+    return [{"max_splits": size} for size in _sizes(most)]
+
+
 def depths(most: int) -> list[Settings]:
     """One tree that is limited by its depth alone."""
     return [{"max_depth": depth} for depth in range(max(1, most.bit_length() + 4), 0, -1)]
@@ -148,6 +153,16 @@ MODELS: dict[str, Model] = {
     # A tree without limits has no training error left to remove.
     "hedgerow TAOTree": Model(
         "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves
+    ),
+    "hedgerow NaiveDecisionGraph": Model(
+        "hedgerow.NaiveDecisionGraph",
+        "graph",
+        tasks=("classification",),
+        grid=({"C": 1e-3}, {"C": 3e-3}),
+        ladder=splits,
+    ),
+    "hedgerow TreeInTree": Model(
+        "hedgerow.TreeInTree", "graph", grid=({"C": 1e-3}, {"C": 5e-3}), ladder=splits
     ),
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",

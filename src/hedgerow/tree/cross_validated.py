@@ -163,6 +163,11 @@ class _CrossValidatedTree(GraphModel):
         self.estimator_ = entries[self.selected_].winner(rows)
         return self.estimator_.graph_
 
+    def _with_graph(self, graph: Any, removed: np.ndarray | None) -> Any:
+        model = super()._with_graph(graph, removed)
+        model.estimator_ = self.estimator_._with_graph(graph, removed)
+        return model
+
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of the total impurity decrease that each feature brought."""
