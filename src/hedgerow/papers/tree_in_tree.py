@@ -397,11 +397,14 @@ def draw_figure_3(journal: study.Journal, path: Path) -> None:
 
 
 def save(figure: Any, path: Path) -> None:
+    """As a PNG with few colours: a third of the size."""
     import matplotlib.pyplot as plt
+    from PIL import Image
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=60)
+    figure.savefig(path, dpi=80)
     plt.close(figure)
+    Image.open(path).convert("RGB").quantize(48).save(path, optimize=True)
 
 
 def page(journal: study.Journal, out: Path, command: str) -> str:
