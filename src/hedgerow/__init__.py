@@ -1,6 +1,12 @@
 """Tree-structured models that stay small, fast and readable."""
 
-from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
+from hedgerow.cascade import (
+    CascadeForestClassifier,
+    CascadeForestRegressor,
+    MultiGrainedScanner,
+    TreeNetworkClassifier,
+    TreeNetworkRegressor,
+)
 from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
@@ -47,6 +53,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CascadeForestClassifier",
+    "CascadeForestRegressor",
     "CentredTreeNetworkRegressor",
     "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
@@ -60,6 +68,7 @@ __all__ = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "MultiGrainedScanner",
     "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",

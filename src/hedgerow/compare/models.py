@@ -171,6 +171,12 @@ MODELS: dict[str, Model] = {
         ladder=members("n_trees", 21),
     ),
     "hedgerow TreeNetwork": Model("hedgerow.TreeNetwork", "cascade"),
+    "hedgerow CascadeForest": Model(
+        "hedgerow.CascadeForest",
+        "cascade",
+        {"preset": "light"},
+        grid=({"preset": "default"},),
+    ),
     "hedgerow RandomForest": Model(
         "hedgerow.RandomForest", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
     ),
