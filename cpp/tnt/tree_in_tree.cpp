@@ -49,8 +49,9 @@ class Learner {
         TreeInTree out;
         for (std::uint32_t merge = 0; merge < params_.n_merges; ++merge) {
             Network network(graph, data_);
+            graph = network.merged();  // with the thresholds that the codes go by
             enter(network);
-            double best = score_of(measure(network, merge, 0));
+            auto best = score_of(measure(network, merge, 0));
             bool better = false;
             for (std::uint32_t round = 0; round < params_.n_rounds && visit_all(network); ++round) {
                 TreeInTreeRound now = measure(network, merge, round);
@@ -69,8 +70,9 @@ class Learner {
     }
 
   private:
-    double score_of(const TreeInTreeRound& round) const {
-        return validation_.empty() ? round.objective : round.validation_loss;
+    // Rounds are compared by what they get wrong, and by the objective where that is equal.
+    std::pair<double, double> score_of(const TreeInTreeRound& round) const {
+        return {validation_.empty() ? round.loss : round.validation_loss, round.objective};
     }
 
     TreeInTreeRound measure(const Network& network, std::uint32_t merge,
@@ -82,17 +84,21 @@ class Learner {
             now.n_splits += node.micro->n_splits();
             if (!node.is_leaf()) continue;
             for (const std::int32_t leaf : node.micro->leaf_outcomes()) {
-                now.loss += stats_.loss(leaf);
+                now.objective += stats_.loss(leaf);
             }
         }
-        now.objective = (now.loss + price_ * now.n_splits) / weight_;
-        now.loss /= weight_;
-        double lost = 0, weight = 0;
-        for (const Row row : validation_) {
-            lost += stats_.weight_of(row) * stats_.row_loss(network.outcome_from(0, row), row);
-            weight += stats_.weight_of(row);
-        }
-        now.validation_loss = lost / weight;
+        now.objective = (now.objective + price_ * now.n_splits) / weight_;
+        const auto mean_loss = [&](std::span<const Row> rows, const auto& leaf_of) {
+            double lost = 0, weight = 0;
+            for (const Row row : rows) {
+                lost += stats_.weight_of(row) * stats_.row_loss(leaf_of(row), row);
+                weight += stats_.weight_of(row);
+            }
+            return lost / weight;
+        };
+        now.loss = mean_loss(rows_, [&](Row row) { return leaf_of_[row]; });
+        now.validation_loss =
+            mean_loss(validation_, [&](Row row) { return network.outcome_from(0, row); });
         return now;
     }
 

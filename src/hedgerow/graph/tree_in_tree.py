@@ -57,7 +57,7 @@ _PARAMETERS = """\
         sides.
     early_stopping : bool, default=False
         Keep some rows for validation and merge the round that predicts them best, instead of the
-        one with the lowest objective.
+        one that predicts the training rows best.
     validation_fraction : float, default=0.1
         Share of the rows that are kept.
     warm_start : bool or estimator, default=False
@@ -83,9 +83,9 @@ _ATTRIBUTES = """\
     graph_ : DecisionGraph
         The fitted graph as columns; node 0 is the root.
     history_ : dict of ndarray
-        One entry a round: "merge", "round", "loss" (mean impurity of the leaves), "n_splits",
-        "objective" (loss + price * splits), "validation_loss", and "accepted": whether it was the
-        best so far.
+        One entry a round: "merge", "round", "loss" (share of wrong training rows, or mean squared
+        error), "n_splits", "objective" (mean impurity of the leaves + ``C_`` * splits),
+        "validation_loss", and "accepted": whether it had the lowest loss of its merge so far.
     C_ : float
         The price of a split that the graph was grown with.
     feature_importances_ : ndarray of shape (n_features,)
