@@ -23,11 +23,13 @@ from hedgerow import (
     CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
     MultiGrainedScanner,
     NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
+    TreeInTreeClassifier,
 )
 from hedgerow.graph import fine_tune
 
@@ -64,6 +66,10 @@ def bag(estimator=None, X=X, **parameters):
 
 def boost(estimator=None, X=X, y=Y):
     return AdaBoostClassifier(estimator).fit(X, y)
+
+
+def tnt(X=X, y=Y, **parameters):
+    return TreeInTreeClassifier(**parameters).fit(X, y)
 
 
 def tao(**parameters):
@@ -200,6 +206,13 @@ REFUSALS = {
     "init-classes": lambda: tao(init=classify(y=Y + 1)),
     "naive-C": lambda: NaiveDecisionGraphClassifier(C=-1).fit(X, Y),
     "naive-max_splits": lambda: NaiveDecisionGraphClassifier(max_splits=0).fit(X, Y),
+    "tnt-max_splits": lambda: tnt(max_splits=0),
+    "tnt-warm_start": lambda: tnt(warm_start="tree"),
+    "tnt-warm_start-unfitted": lambda: tnt(warm_start=DecisionTreeClassifier()),
+    "tnt-warm_start-features": lambda: tnt(warm_start=classify(X[:, :2])),
+    "tnt-warm_start-names": lambda: tnt(warm_start=classify(FRAME)),
+    "tnt-warm_start-oblique": lambda: tnt(warm_start=MeanMarginTreeClassifier().fit(X, Y)),
+    "tnt-one-row": lambda: tnt(X[:1], Y[:1], early_stopping=True),
     "tune-no-graph": lambda: fine_tune(forest(), X, Y),
     "tune-not-fitted": lambda: fine_tune(DecisionTreeClassifier(), X, Y),
     "tune-features": lambda: fine_tune(classify(), X[:, :2], Y),

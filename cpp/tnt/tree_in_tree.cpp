@@ -27,7 +27,7 @@ class Learner {
           targets_(targets),
           params_(params),
           team_(team),
-          stats_(targets, params.micro.criterion, params.micro.n_classes),
+          stats_(targets, rows_, params.micro),
           router_(params.micro),
           leaf_of_(data.n_rows()),
           other_(data.n_rows()),
@@ -35,10 +35,9 @@ class Learner {
           side_(data.n_rows()),
           new_side_(data.n_rows()) {
         router_.n_classes = 2;
-        if (!stats_.has_classes()) {
-            router_.criterion = GrowParams::Criterion::gini;
-            stats_.set_offset(rounded_mean(take<double>(targets.numbers, rows_)));
-        }
+        // In prices: a router's splits far below theirs hardly ever lead to better ones.
+        router_.min_impurity_decrease = 0.5;
+        if (!stats_.has_classes()) router_.criterion = GrowParams::Criterion::gini;
         const std::int32_t all = stats_.new_set();
         for (const Row row : rows_) stats_.add(all, row);
         weight_ = stats_.weight(all);
@@ -206,6 +205,7 @@ class Learner {
         double weight = 0;
         for (const Row row : rows) weight += targets.weights.empty() ? 1 : targets.weights[row];
         params.ccp_alpha = price_ / weight;
+        params.min_impurity_decrease *= params.ccp_alpha;
         return grow(data_, rows, targets, params, team);
     }
 
@@ -305,10 +305,8 @@ class Learner {
 
 }  // namespace
 
-TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
-                             std::span<const Row> validation, const GrowTargets& targets,
-                             const TreeInTreeParams& params, const DecisionGraph* start,
-                             Team& team) {
+std::vector<Row> weighty_rows(const Dataset& data, std::span<const Row> rows,
+                              const GrowTargets& targets) {
     std::vector<Row> kept;
     const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
     for (std::size_t i = 0; i < n; ++i) {
@@ -316,10 +314,17 @@ TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
         if (targets.weights.empty() || targets.weights[row] > 0) kept.push_back(row);
     }
     if (kept.empty()) throw std::invalid_argument("no row with a positive weight");
+    return kept;
+}
+
+TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
+                             std::span<const Row> validation, const GrowTargets& targets,
+                             const TreeInTreeParams& params, const DecisionGraph* start,
+                             Team& team) {
     DecisionGraph leaf;
     leaf.n_features = static_cast<std::uint32_t>(data.n_features());
     leaf.add_node();
-    return Learner(data, std::move(kept), validation, targets, params, team)
+    return Learner(data, weighty_rows(data, rows, targets), validation, targets, params, team)
         .learn(start ? *start : std::move(leaf));
 }
 

@@ -150,6 +150,33 @@ def test_max_splits_is_used():
         assert model.score(X, y) > tree.score(X, y)
 
 
+def test_max_splits_is_used_where_prices_leap():
+    X, y = corners()  # at any price a tree has six splits or none
+    scores = [TreeInTreeClassifier(max_splits=n).fit(X, y).score(X, y) for n in (1, 2, 3, 4)]
+    assert scores[0] < scores[2] < scores[3] == 1
+    assert scores == sorted(scores)
+
+
+def test_fine_tuning_lowers_the_error():
+    X, y = load_digits(return_X_y=True)
+    plain = TreeInTreeClassifier(max_splits=30).fit(X, y)
+    tuned = TreeInTreeClassifier(C=plain.C_, fine_tune=10).fit(X, y)
+    untuned = TreeInTreeClassifier(C=plain.C_).fit(X, y)
+    assert tuned.score(X, y) > untuned.score(X, y)
+    assert tuned.n_splits_ <= untuned.n_splits_
+    reached = np.bincount(tuned.apply(X), minlength=tuned.graph_.n_nodes)
+    leaves = tuned.graph_.left < 0
+    assert_array_equal(reached[leaves], tuned.graph_.n_samples[leaves])
+
+
+@pytest.mark.parametrize("C", [5e-3, 0.02])
+def test_fine_tuning_a_regression_graph_never_raises_the_error(C):
+    X, y = load_diabetes(return_X_y=True)
+    tuned = TreeInTreeRegressor(C=C, fine_tune=10).fit(X, y)
+    untuned = TreeInTreeRegressor(C=C).fit(X, y)
+    assert tuned.score(X, y) >= untuned.score(X, y) - 1e-12
+
+
 def test_max_splits_of_a_regression_graph():
     X, y = load_diabetes(return_X_y=True)
     model = TreeInTreeRegressor(max_splits=20).fit(X, y)
@@ -303,6 +330,7 @@ def test_warm_start_from_something_else_is_refused():
     ("parameters", "message"),
     [
         ({"max_splits": 0}, "'max_splits' must be a positive int or None, got 0."),
+        ({"fine_tune": -1}, "'fine_tune' must be a non-negative int, got -1."),
         ({"n_merges": 0}, "'n_merges' must be a positive int, got 0."),
         ({"n_rounds": 1.5}, "'n_rounds' must be a positive int, got 1.5."),
         ({"C": -1}, "'C' must be a number of at least 0, got -1."),
