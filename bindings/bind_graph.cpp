@@ -1,6 +1,9 @@
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "graph/coded.hpp"
 #include "graph/decision_graph.hpp"
 #include "graph/packed.hpp"
 
@@ -92,13 +95,21 @@ nb::dict arrays(const DecisionGraph& graph) {
     return out;
 }
 
+std::uint32_t number(const nb::dict& from, const char* name) {
+    std::uint32_t out;
+    if (!from.contains(name) || !nb::try_cast(from[name], out)) {
+        throw nb::value_error(("the graph's '" + std::string(name) + "' is no number").c_str());
+    }
+    return out;
+}
+
 DecisionGraph from_arrays(const nb::dict& from) {
-    if (!from.contains("format") || nb::cast<int>(from["format"]) != format_version) {
+    if (number(from, "format") != format_version) {
         throw nb::value_error("the graph was written in a format that this version does not know");
     }
     DecisionGraph graph;
-    graph.n_features = nb::cast<std::uint32_t>(from["n_features"]);
-    graph.n_outputs = nb::cast<std::uint32_t>(from["n_outputs"]);
+    graph.n_features = number(from, "n_features");
+    graph.n_outputs = number(from, "n_outputs");
     graph.kind = take<std::uint8_t>(from, "kind");
     graph.missing_left = take<std::uint8_t>(from, "missing_left");
     graph.feature = take<std::int32_t>(from, "feature");
@@ -131,14 +142,19 @@ void check_features(std::size_t wanted, std::size_t given) {
 }
 
 template <class T>
-nb::object apply(const DecisionGraph& graph, const RowMatrix<T>& x, int n_jobs) {
+nb::object apply(const DecisionGraph& graph, const RowMatrix<T>& x, int n_jobs,
+                 const std::optional<Vector<Row>>& rows) {
     check_features(graph.n_features, x.shape(1));
-    std::vector<std::int32_t> leaves(x.shape(0));
+    for (const Row row : span_of(rows)) {
+        if (row >= x.shape(0)) throw nb::value_error("a row is out of range");
+    }
+    std::vector<std::int32_t> leaves(rows ? rows->size() : x.shape(0));
     constexpr std::size_t block = 1024;
     in_core(n_jobs, [&](Team& team) {
         team.for_each((leaves.size() + block - 1) / block, [&](std::size_t b, int) {
             for (std::size_t i = b * block; i < std::min(leaves.size(), (b + 1) * block); ++i) {
-                leaves[i] = graph.leaf_of(x.data() + i * graph.n_features);
+                const std::size_t row = rows ? (*rows)(i) : i;
+                leaves[i] = graph.leaf_of(x.data() + row * graph.n_features);
             }
         });
     });
@@ -238,8 +254,20 @@ void bind_graph(nb::module_& m) {
             "node"_a,
             "Features, weights, threshold and categories (-1 for a number) of the terms that "
             "count.")
-        .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
-        .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
+        .def(
+            "apply_rows",
+            [](const G& graph, const Dataset& data, const Vector<Row>& rows) {
+                const CodedGraph coded(graph, data);
+                std::vector<std::int32_t> leaves;
+                for (std::size_t i = 0; i < rows.size(); ++i) {
+                    if (rows(i) >= data.n_rows()) throw nb::value_error("a row is out of range");
+                    leaves.push_back(coded.leaf_of(rows(i)));
+                }
+                return array_of(std::move(leaves));
+            },
+            "data"_a, "rows"_a, "The leaves of rows of a binned data set.")
+        .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
+        .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
         .def("decision_path", &decision_path<float>, "x"_a)
         .def("decision_path", &decision_path<double>, "x"_a);
 

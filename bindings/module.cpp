@@ -7,6 +7,7 @@ void bind_forest(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
 void bind_row(nanobind::module_& m);
+void bind_tao(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
 #ifdef __AVX2__
@@ -23,4 +24,5 @@ NB_MODULE(_engine, m) {
     bind_margin(m);
     bind_forest(m);
     bind_row(m);
+    bind_tao(m);
 }

@@ -18,9 +18,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
+    CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     RandomForestClassifier,
+    TAOTreeClassifier,
 )
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
@@ -56,6 +58,10 @@ def bag(estimator=None, X=X, **parameters):
 
 def boost(estimator=None, X=X, y=Y):
     return AdaBoostClassifier(estimator).fit(X, y)
+
+
+def tao(**parameters):
+    return TAOTreeClassifier(**parameters).fit(X, Y)
 
 
 def changed(array, place, value):
@@ -99,6 +105,7 @@ REFUSALS = {
     "nan-in-y": lambda: regress(y=changed(Y, 0, np.nan)),
     "nan-in-classes": lambda: classify(y=changed(Y, 0, np.nan)),
     "inf-in-y": lambda: regress(y=changed(Y, 0, np.inf)),
+    "huge-y": lambda: regress(y=changed(Y.astype(float), 0, 1e300)),
     "no-y": lambda: classify(y=None),
     "numbers-as-classes": lambda: classify(y=X[:, 0]),
     "words-as-numbers": lambda: regress(y=["low"] * 30),
@@ -115,6 +122,8 @@ REFUSALS = {
     "mismatched-lengths": lambda: classify(y=Y[1:]),
     "words-in-array": lambda: classify([["red"], ["blue"]], [0, 1]),
     "dicts-in-array": lambda: classify(np.array([[{}], [{}]]), [0, 1]),
+    "times-in-array": lambda: classify(np.array([DAYS], dtype="datetime64[D]").T, [0, 1]),
+    "dicts-in-frame": lambda: classify(column([{}, {}]), [0, 1]),
     "dates-as-categories": lambda: classify(column(DAYS), [0, 1]),
     "datetime-column": lambda: classify(column(pd.to_datetime(DAYS)), [0, 1]),
     "datetime-column-polars": lambda: classify(pl.DataFrame({"a": DAYS}), [0, 1]),
@@ -127,7 +136,9 @@ REFUSALS = {
     "zero-weights": lambda: classify(sample_weight=np.zeros(30)),
     "negative-weight": lambda: classify(sample_weight=changed(np.ones(30), 3, -1)),
     "nan-weight": lambda: classify(sample_weight=changed(np.ones(30), 3, np.nan)),
+    "huge-weight": lambda: classify(sample_weight=changed(np.ones(30), 3, 1e300)),
     "too-few-weights": lambda: classify(sample_weight=np.ones(29)),
+    "negative-class-weight": lambda: classify(class_weight={0: -1, 1: 2}),
     "class-without-weight": lambda: classify(class_weight={"red": 2}),
     "not-fitted": lambda: DecisionTreeClassifier().predict(X),
     "fewer-features": lambda: classify().predict(X[:, :2]),
@@ -148,6 +159,7 @@ REFUSALS = {
     "max_leaf_nodes": lambda: classify(max_leaf_nodes=1),
     "min_impurity_decrease": lambda: classify(min_impurity_decrease=np.nan),
     "class_weight": lambda: classify(class_weight="even"),
+    "ccp_alpha-huge": lambda: classify(ccp_alpha=10**400),
     "ccp_alpha": lambda: classify(ccp_alpha=-1),
     "monotonic_cst": lambda: classify(monotonic_cst=[1, 0, 0]),
     "max_bins": lambda: classify(max_bins=10**18),
@@ -165,6 +177,11 @@ REFUSALS = {
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
     "member-without-weights": lambda: boost(KNeighborsClassifier()),
     "no-better-than-chance": lambda: boost(X=np.zeros((4, 1)), y=[0, 1, 0, 1]),
+    "max_passes": lambda: tao(max_passes=-1),
+    "init": lambda: tao(init=DecisionTreeRegressor()),
+    "init-features": lambda: tao(init=classify(FRAME)),
+    "init-classes": lambda: tao(init=classify(y=Y + 1)),
+    "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
     "graph-cycle": lambda: unpickle(
         kind=numbers(1, 1, 0, dtype=np.uint8),
         feature=numbers(0, 0, -1),
@@ -177,6 +194,8 @@ REFUSALS = {
     "graph-kind": lambda: unpickle(kind=numbers(4, 0, 0, dtype=np.uint8)),
     "graph-lengths": lambda: unpickle(right=numbers(2, -1)),
     "graph-threshold": lambda: unpickle(threshold=np.full(3, np.nan)),
+    "graph-weight": lambda: unpickle(weight=np.full(3, np.nan)),
+    "graph-number": lambda: unpickle(n_features=-1),
     "graph-value": lambda: unpickle(value=np.full(6, np.inf)),
     "graph-type": lambda: unpickle(left=np.array(["1", "2", "3"])),
     "graph-column": lambda: unpickle(left=None),

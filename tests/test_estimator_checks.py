@@ -10,7 +10,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import hedgerow
 
-SMALL = {"n_estimators": 3, "n_trees": 3, "random_state": 0}
+SMALL = {
+    "n_estimators": 3,
+    "n_trees": 3,
+    "encoding_depth": 4,
+    "output_depth": 2,
+    "random_state": 0,
+}
 
 
 def estimators():

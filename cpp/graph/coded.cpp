@@ -4,27 +4,29 @@
 
 namespace hedgerow {
 
-CodedGraph::CodedGraph(const DecisionGraph& graph, const Dataset& data)
-    : graph_(graph), nodes_(graph.n_nodes()) {
+CodedGraph::CodedGraph(const DecisionGraph& graph, const Dataset& data, const double* numbers)
+    : graph_(graph), data_(data), numbers_(numbers), nodes_(graph.n_nodes()) {
     if (graph.n_features > data.n_features()) {
         throw std::invalid_argument("the graph has more features than the data set");
     }
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        const auto kind = static_cast<Kind>(graph.kind[i]);
-        if (kind == Kind::leaf) continue;
-        if (kind == Kind::oblique) {
-            throw std::invalid_argument("an oblique test cannot read a binned data set");
-        }
-        Node& node = nodes_[i];
-        node.column = &data.column(static_cast<std::size_t>(graph.feature[i]));
-        node.left = graph.left[i];
-        node.right = graph.right[i];
-        node.missing_left = graph.missing_left[i];
-        if (kind == Kind::category) {
-            node.set = graph.detail[i];
-        } else {
-            node.n_left = node.column->bins_up_to(graph.threshold[i]);
-        }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) read(static_cast<std::int32_t>(i));
+}
+
+void CodedGraph::read(std::int32_t i) {
+    Node& node = nodes_[i] = {};
+    node.left = graph_.left[i];
+    node.right = graph_.right[i];
+    node.missing_left = graph_.missing_left[i];
+    const auto kind = static_cast<Kind>(graph_.kind[i]);
+    if (kind == Kind::oblique && numbers_ == nullptr) {
+        throw std::invalid_argument("an oblique test cannot read a binned data set");
+    }
+    if (kind == Kind::leaf || kind == Kind::oblique) return;
+    node.column = &data_.column(static_cast<std::size_t>(graph_.feature[i]));
+    if (kind == Kind::category) {
+        node.set = graph_.detail[i];
+    } else {
+        node.n_left = node.column->bins_up_to(graph_.threshold[i]);
     }
 }
 

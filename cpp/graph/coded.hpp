@@ -1,5 +1,6 @@
 // A graph that reads a binned data set instead of numbers: for rows that are already there, such as
-// out-of-bag rows and cross-validation folds. Axis and category tests only.
+// out-of-bag rows, cross-validation folds and the training rows of a graph that is being improved.
+// Oblique tests read the numbers themselves, where they are given.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +13,49 @@ namespace hedgerow {
 
 class CodedGraph {
   public:
-    CodedGraph(const DecisionGraph& graph, const Dataset& data);
+    // `numbers`, one row of the graph's features per row of the data, is for oblique tests alone.
+    CodedGraph(const DecisionGraph& graph, const Dataset& data, const double* numbers = nullptr);
 
-    std::int32_t leaf_of(Row row) const {
-        std::int32_t at = 0;
-        for (;;) {
-            const Node& node = nodes_[at];
-            if (node.column == nullptr) return at;
-            at = goes_left(node, node.column->code(row)) ? node.left : node.right;
-        }
+    std::int32_t leaf_of(Row row, std::int32_t from = 0) const {
+        for (std::int32_t child; (child = next(from, row)) >= 0;) from = child;
+        return from;
     }
+
+    // The child that the row goes to, -1 at a leaf.
+    std::int32_t next(std::int32_t at, Row row) const {
+        const Node& node = nodes_[at];
+        if (node.column == nullptr && node.left < 0) return -1;
+        return goes_left(at, row) ? node.left : node.right;
+    }
+
+    bool goes_left(std::int32_t at, Row row) const {
+        const Node& node = nodes_[at];
+        if (node.column == nullptr) return is_below(at, row);
+        const std::uint32_t code = node.column->code(row);
+        if (code == node.column->n_bins) return node.missing_left;
+        return node.set < 0 ? code < node.n_left : graph_.tests.in_set(node.set, code);
+    }
+
+    // To be called when a node of the graph was changed.
+    void read(std::int32_t node);
 
   private:
     struct Node {
-        const Column* column = nullptr;  // null for a leaf
+        const Column* column = nullptr;  // null for a leaf and for an oblique test
         std::uint32_t n_left = 0;        // codes below it go left
         std::int32_t set = -1;           // or the codes in this category set
         std::int32_t left = -1, right = -1;
         bool missing_left = false;
     };
 
-    bool goes_left(const Node& node, std::uint32_t code) const {
-        if (code == node.column->n_bins) return node.missing_left;
-        return node.set < 0 ? code < node.n_left : graph_.tests.in_set(node.set, code);
+    bool is_below(std::int32_t at, Row row) const {
+        const double* x = numbers_ + std::size_t(row) * graph_.n_features;
+        return graph_.tests.below(graph_.detail[at], x, graph_.threshold[at]);
     }
 
     const DecisionGraph& graph_;
+    const Dataset& data_;
+    const double* numbers_;
     std::vector<Node> nodes_;
 };
 

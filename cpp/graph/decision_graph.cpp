@@ -187,6 +187,8 @@ void DecisionGraph::validate() const {
     for (std::size_t i = 0; i < n; ++i) {
         require(kind[i] <= 3, "a node has an unknown kind");
         require(missing_left[i] <= 1, "'missing_left' must be 0 or 1");
+        require(std::isfinite(weight[i]) && std::isfinite(impurity[i]),
+                "a weight or an impurity is not finite");
         if (kind[i] == 0) {
             require(left[i] == -1 && right[i] == -1, "a leaf has a child");
             continue;

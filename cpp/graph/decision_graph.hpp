@@ -50,9 +50,10 @@ struct TestPool {
     }
     std::vector<ObliqueTerm> oblique(std::int32_t index) const;
     bool in_set(std::int32_t index, double code) const {
-        const auto bit = static_cast<std::uint64_t>(code);
         const auto members = set(index);
-        return bit / 64 < members.size() && (members[bit / 64] >> (bit % 64) & 1);
+        if (!(code >= 0 && code < 64.0 * static_cast<double>(members.size()))) return false;
+        const auto bit = static_cast<std::uint64_t>(code);
+        return members[bit / 64] >> (bit % 64) & 1;
     }
     template <class T>
     bool below(std::int32_t index, const T* x, double threshold) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <stdexcept>
 
 namespace hedgerow {
 namespace {
@@ -21,7 +22,12 @@ class Pruner {
         for (std::int32_t i = n - 1; i >= 0; --i) {  // preorder: children come later
             own_[i] = below_[i] = tree.weight[i] * tree.impurity[i] / tree.weight[0];
             if (tree.is_leaf(i)) continue;
-            for (const std::int32_t child : {tree.left[i], tree.right[i]}) parent_[child] = i;
+            for (const std::int32_t child : {tree.left[i], tree.right[i]}) {
+                if (child <= i || parent_[child] >= 0) {
+                    throw std::invalid_argument("only a tree in preorder can be pruned");
+                }
+                parent_[child] = i;
+            }
             below_[i] = below_[tree.left[i]] + below_[tree.right[i]];
             n_leaves_[i] = n_leaves_[tree.left[i]] + n_leaves_[tree.right[i]];
             queue_.push({price(i), i, 0});

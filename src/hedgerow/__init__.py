@@ -1,5 +1,7 @@
 """Tree-structured models that stay small, fast and readable."""
 
+from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
+from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -12,18 +14,25 @@ from hedgerow.forest import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    HeterogeneousForestClassifier,
+    HeterogeneousForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.storage import load, save
 from hedgerow.tree import (
+    CentredTreeNetworkRegressor,
+    CentredTreeRegressor,
     CrossValidatedTreeClassifier,
     CrossValidatedTreeRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
+    TAOTreeClassifier,
+    TAOTreeRegressor,
 )
 
 __version__ = "0.1.0"
@@ -33,12 +42,16 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CentredTreeNetworkRegressor",
+    "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "HeterogeneousForestClassifier",
+    "HeterogeneousForestRegressor",
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
@@ -46,6 +59,14 @@ __all__ = [
     "RandomForestRegressor",
     "RandomTreesClassifier",
     "RandomTreesRegressor",
+    "TAOTreeClassifier",
+    "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeNetworkClassifier",
+    "TreeNetworkRegressor",
+    "compare",
+    "fit_within",
+    "load",
+    "save",
 ]

@@ -5,6 +5,7 @@ decision graphs. A model that can grow on some rows of a table read before provi
 ``_grow``, and its ``fit`` is :meth:`GraphModel._fit`.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,15 +42,39 @@ def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) 
     return total / total.sum() if total.sum() > 0 else total
 
 
+class Packing:
+    """Graphs that are laid out for prediction when that is first asked for.
+
+    Members of a bag are predicted together and never need a layout of their own.
+    """
+
+    def __init__(self, graphs: list[DecisionGraph]):
+        self._given = graphs
+
+    @cached_property
+    def graphs(self) -> PackedGraphs:
+        return PackedGraphs(self._given)
+
+
 class GraphModel(TableModel):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph
-    _packed: PackedGraphs
+
+    _packing: Packing
 
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph
-        self._packed = PackedGraphs([graph])
+        self._packing = Packing([graph])
+
+    @property
+    def _packed(self) -> PackedGraphs:
+        return self._packing.graphs
+
+    @classmethod
+    def _grows_on_rows(cls) -> bool:
+        """Whether it provides ``_load`` and ``_grow``: several fits can share one table."""
+        return cls._grow is not GraphModel._grow
 
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on the data."""
@@ -71,7 +96,7 @@ class GraphModel(TableModel):
 
     def __getstate__(self) -> dict:
         state = dict(super().__getstate__())
-        state.pop("_packed", None)  # made from the graph again
+        state.pop("_packing", None)  # made from the graph again
         return state
 
     def __setstate__(self, state: dict) -> None:
@@ -141,6 +166,12 @@ class GraphModel(TableModel):
         """Number of tests in the graph."""
         check_is_fitted(self)
         return self.graph_.n_splits
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes that the graph takes in the form that predicts."""
+        check_is_fitted(self)
+        return self._packed.nbytes
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -47,7 +47,7 @@ ENGINE_PARAMETERS = """\
         Threads for fitting and predicting. The result is the same for any number.
 """
 
-_MOST = int(np.iinfo(np.int32).max)  # no tree has more rows, levels or leaves than this
+MOST = int(np.iinfo(np.int32).max)  # no tree has more rows, levels or leaves than this
 
 
 def check_growth(model: Any, criteria: dict[str, str]) -> None:
@@ -106,13 +106,11 @@ def grow_params(
         criterion=criterion,
         splitter=splitter,
         n_classes=n_classes,
-        max_depth=-1 if model.max_depth is None else min(int(model.max_depth), _MOST),
-        max_leaf_nodes=-1
-        if model.max_leaf_nodes is None
-        else min(int(model.max_leaf_nodes), _MOST),
+        max_depth=-1 if model.max_depth is None else min(int(model.max_depth), MOST),
+        max_leaf_nodes=-1 if model.max_leaf_nodes is None else min(int(model.max_leaf_nodes), MOST),
         max_features=parameters.features_to_try(model.max_features, n_features),
-        min_samples_split=min(split, _MOST),
-        min_samples_leaf=min(leaf, _MOST),
+        min_samples_split=min(split, MOST),
+        min_samples_leaf=min(leaf, MOST),
         min_weight_leaf=float(model.min_weight_fraction_leaf * total_weight),
         min_impurity_decrease=float(model.min_impurity_decrease),
         ccp_alpha=float(ccp_alpha),

@@ -36,7 +36,11 @@ def check_int(name: str, value: object, *, low: int, optional: bool = False) -> 
 
 def check_real(name: str, value: object, *, low: float, high: float = np.inf) -> None:
     """A finite number in [low, high]."""
-    if not is_real(value) or not np.isfinite(value) or not low <= value <= high:  # type: ignore
+    try:
+        finite = is_real(value) and np.isfinite(float(value))  # type: ignore[arg-type]
+    except OverflowError:  # an int beyond every float
+        finite = False
+    if not finite or not low <= value <= high:  # type: ignore[operator]
         span = f"of at least {low:g}" if high == np.inf else f"from {low:g} to {high:g}"
         _fail(name, f"a number {span}", value)
 

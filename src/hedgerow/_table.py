@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 from hedgerow._engine import Dataset
 
 _MOST_CATEGORIES = 65_535
+_LARGEST = 1e100  # of targets and weights
 _COLUMNS_AT_ONCE = 16  # columns of a frame held as numbers at one time
 
 
@@ -58,6 +59,7 @@ class Schema:
             schema.feature_names = [str(name) for name in X.columns]
             schema.n_features = len(schema.feature_names)
         else:
+            _refuse_times(X)
             X = validate_data(
                 estimator, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
             )
@@ -108,6 +110,7 @@ class Schema:
         while it predicts: a pass over the data less.
         """
         if not is_frame(X):
+            _refuse_times(X)
             X = validate_data(
                 estimator,
                 X,
@@ -153,6 +156,15 @@ def check_targets_match(X: Any, y: np.ndarray) -> None:
         raise ValueError(f"X has {len(X)} rows and y has {len(y)}: they must be equally long.")
 
 
+def check_magnitude(name: str, values: np.ndarray) -> None:
+    """Refuse numbers whose weighted squares would overflow when they are summed."""
+    if values.size and (largest := np.abs(values).max()) > _LARGEST:
+        raise ValueError(
+            f"{name} holds numbers up to {largest:g}: sums of their squares overflow beyond "
+            f"{_LARGEST:g}; divide {name} by a constant."
+        )
+
+
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Weights as float64, or None; they must be finite, non-negative and not all zero."""
     if sample_weight is None:
@@ -172,9 +184,19 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
             "'sample_weight' must not be negative, "
             f"got {weights.min():g} at row {weights.argmin()}."
         )
+    check_magnitude("'sample_weight'", weights)
     if not weights.any():
         raise ValueError("'sample_weight' is zero for every row: there is nothing to learn from.")
     return weights
+
+
+def _refuse_times(X: Any) -> None:
+    """NumPy would read times as numbers, in units of its own."""
+    kind = getattr(X, "dtype", None)
+    if getattr(kind, "kind", "") in ("m", "M"):
+        raise TypeError(
+            f"X has type {kind}: give times as numbers, such as seconds since the first."
+        )
 
 
 def _check_frame(X: Any) -> None:
@@ -231,7 +253,13 @@ def _factorize(column: Any) -> tuple[np.ndarray, list, bool]:
 
 def _ordered(column: Any, name: str) -> list:
     """The categories of a training column: in the type's own order, else sorted."""
-    _, values, ordered = _factorize(column)
+    try:
+        _, values, ordered = _factorize(column)
+    except TypeError as error:  # a value that cannot be hashed
+        raise TypeError(
+            f"Column {name} cannot be read as categories ({error}): categories must be strings, "
+            "numbers or booleans."
+        ) from None
     for value in values:
         if not isinstance(value, str | bool | int | float | np.generic):
             raise TypeError(

@@ -14,7 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from hedgerow import _parameters as parameters
-from hedgerow._table import Schema, check_sample_weight, check_targets_match, encode_labels
+from hedgerow._table import (
+    Schema,
+    check_magnitude,
+    check_sample_weight,
+    check_targets_match,
+    encode_labels,
+)
 
 
 class TableModel(BaseEstimator):
@@ -143,7 +149,9 @@ class TableRegressor(RegressorMixin, TableModel):
     """A regressor of rows."""
 
     def _read_targets(self, y: np.ndarray) -> np.ndarray:
-        return check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
+        y = check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
+        check_magnitude("y", y)
+        return y
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted number of each row.

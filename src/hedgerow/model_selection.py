@@ -1,10 +1,12 @@
-"""Comparing two models by five replications of 2-fold cross-validation (5x2 cv).
+"""Comparing two models by the scores of one cross-validation.
 
 - `FiveByTwo` makes the ten splits, for any function of scikit-learn that takes ``cv``.
 - `paired_t_test` is the test of T. G. Dietterich, "Approximate statistical tests for comparing
   supervised classification learning algorithms", Neural Computation 10 (1998).
 - `combined_f_test` is the more powerful one of E. Alpaydin, "Combined 5x2 cv F test for comparing
   supervised classification learning algorithms", Neural Computation 11 (1999).
+- `corrected_t_test` is for the folds of any cross-validation: C. Nadeau and Y. Bengio, "Inference
+  for the generalization error", Machine Learning 52 (2003).
 """
 
 from collections.abc import Iterator
@@ -16,7 +18,9 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-__all__ = ["Comparison", "FiveByTwo", "combined_f_test", "paired_t_test"]
+from hedgerow import _parameters as parameters
+
+__all__ = ["Comparison", "FiveByTwo", "combined_f_test", "corrected_t_test", "paired_t_test"]
 
 
 class FiveByTwo(BaseCrossValidator):
@@ -150,6 +154,49 @@ def combined_f_test(a: Any, b: Any) -> Comparison:
     differences, variances = _replications(a, b)
     statistic = _ratio(np.sum(differences**2), 2 * variances.sum())
     return Comparison(statistic, float(stats.f.sf(statistic, 10, 5)))
+
+
+def corrected_t_test(a: Any, b: Any, test_ratio: float) -> Comparison:
+    """Nadeau and Bengio's corrected resampled t-test of equal expected scores.
+
+    Training sets of a cross-validation overlap, so the scores vary less than independent ones
+    would; the variance is enlarged by the ratio of test to training rows.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_splits,)
+        Scores of two models on the same splits.
+    test_ratio : float
+        Test rows for each training row: 1 / (k - 1) for k folds.
+
+    Returns
+    -------
+    result : Comparison
+        ``statistic`` has ``n_splits - 1`` degrees of freedom and is positive where ``a`` is
+        better. ``pvalue`` is two-sided.
+
+    Examples
+    --------
+    >>> a = [0.8, 0.7, 0.8, 0.8, 0.9]
+    >>> b = [0.6, 0.6, 0.6, 0.7, 0.7]
+    >>> result = corrected_t_test(a, b, 1 / 4)
+    >>> round(result.statistic, 2), round(result.pvalue, 3)
+    (4.35, 0.012)
+    """
+    scores = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if scores[0].ndim != 1 or scores[0].shape != scores[1].shape or len(scores[0]) < 2:
+        raise ValueError(
+            "'a' and 'b' must be two or more scores each, of the same splits, "
+            f"got shapes {scores[0].shape} and {scores[1].shape}."
+        )
+    parameters.check_real("test_ratio", test_ratio, low=0)
+    difference = scores[0] - scores[1]
+    if np.ptp(difference) < 1e-12:  # equal up to rounding: no spread to judge by
+        difference = np.full_like(difference, difference.mean().round(12))
+    n = len(difference)
+    spread = np.sqrt((1 / n + test_ratio) * difference.var(ddof=1))
+    statistic = _ratio(difference.mean(), spread)
+    return Comparison(statistic, float(2 * stats.t.sf(abs(statistic), n - 1)))
 
 
 def _replications(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:

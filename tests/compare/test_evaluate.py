@@ -5,14 +5,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgerow.compare import MODELS, compare
-from hedgerow.compare.evaluate import count_splits, prepare
 
 TREE = "scikit-learn DecisionTree"
+OURS = "hedgerow DecisionTree"
+INSTALLED = [name for name, model in MODELS.items() if model.is_installed]
 
 
 @pytest.fixture(scope="module")
@@ -20,67 +20,107 @@ def iris():
     return load_iris(return_X_y=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def of_iris(iris):
+    return compare(*iris, cv=3)
+
+
+@pytest.fixture(scope="module")
 def mixed_frame():
     """Numbers and categories, both with missing values; the category decides the class."""
     rng = np.random.default_rng(0)
-    colour = rng.choice(["red", "green", "blue"], 90)
+    colour = rng.choice(["red", "green", "blue"], 240)
     y = np.where(colour == "red", "warm", "cold")
-    size = rng.normal(size=90)
+    size = rng.normal(size=240)
     size[::7] = np.nan
     frame = pd.DataFrame({"size": size, "colour": pd.Categorical(colour)})
     frame.loc[::11, "colour"] = None
     return frame, y
 
 
-def test_every_model_appears_once_best_first(iris):
-    result = compare(*iris, folds=3)
-    assert sorted(row["model"] for row in result.rows) == sorted(MODELS)
-    scores = [row["score"] for row in result.rows]
-    assert scores == sorted(scores, reverse=True)
-    assert (result.n_samples, result.n_features, result.folds) == (150, 4, 3)
+def scores(comparison, metric="accuracy"):
+    return {result.name: result.mean(metric) for result in comparison.results}
 
 
-def test_every_model_does_both_tasks():
-    assert all(
-        set(model.factories) == {"classification", "regression"} for model in MODELS.values()
-    )
+def test_every_installed_model_appears_once_best_first(of_iris):
+    assert sorted(result.name for result in of_iris.results) == sorted(INSTALLED)
+    assert not [result.error for result in of_iris.results if result.error]
+    means = [result.mean("accuracy") for result in of_iris.results]
+    assert means == sorted(means, reverse=True)
+    assert (of_iris.data.n_rows, of_iris.data.n_features, of_iris.n_folds) == (150, 4, 3)
+
+
+def test_every_result_has_costs_times_and_held_out_predictions(iris, of_iris):
+    for result in of_iris.results:
+        assert result.n_splits > 0
+        assert result.n_bytes > 0
+        assert min(result.fit_seconds) > 0
+        assert result.microseconds_per_row > 0
+        assert result.probabilities.shape == (150, 3)
+        assert np.mean(result.predictions == iris[1]) == pytest.approx(result.mean("accuracy"))
+
+
+def test_regression_has_its_own_metrics():
+    X, y = load_diabetes(return_X_y=True)
+    comparison = compare(X, y, cv=2)
+    assert comparison.metrics == ("r2", "rmse")
+    for result in comparison.results:
+        assert result.error is None
+        assert result.probabilities is None
+        spread = np.sqrt(np.mean((result.predictions - y) ** 2))
+        assert spread == pytest.approx(result.mean("rmse"), rel=0.05)
 
 
 def test_scores_are_those_of_scikit_learns_cross_validation(iris):
     folds = StratifiedKFold(4, shuffle=True, random_state=3)
     expected = cross_val_score(DecisionTreeClassifier(random_state=3), *iris, cv=folds)
-    (row,) = compare(*iris, folds=4, seed=3, models=[TREE]).rows
-    assert row["score"] == pytest.approx(expected.mean())
-    assert row["score_std"] == pytest.approx(expected.std())
+    (result,) = compare(*iris, cv=4, random_state=3, models=[TREE]).results
+    assert result.scores["accuracy"] == pytest.approx(list(expected))
 
 
-def test_same_seed_gives_the_same_scores_and_sizes(iris):
-    def stable(result):
-        return [(row["model"], row["score"], row["n_splits"]) for row in result.rows]
+def test_any_splitter_of_scikit_learn_makes_the_folds(iris):
+    cv = ShuffleSplit(4, test_size=0.5, random_state=0)
+    comparison = compare(*iris, cv=cv, models=[TREE, OURS])
+    assert (comparison.n_folds, comparison.test_ratio) == (4, 1.0)
 
-    assert stable(compare(*iris, folds=2, seed=5)) == stable(compare(*iris, folds=2, seed=5))
 
+def test_same_seed_gives_the_same_scores_and_sizes(iris, of_iris):
+    def stable(comparison):
+        return {r.name: (r.scores, r.n_splits, r.n_bytes, r.p_value) for r in comparison.results}
 
-def test_times_are_positive(iris):
-    for row in compare(*iris, folds=2).rows:
-        assert row["fit_ms"] > 0
-        assert row["predict_us"] > 0
+    again = stable(compare(*iris, cv=3, models=INSTALLED[:6]))
+    assert again.keys() <= stable(of_iris).keys()
+    assert {name: again[name][:3] for name in again} == {
+        name: stable(of_iris)[name][:3] for name in again
+    }
 
 
 @pytest.mark.parametrize("convert", [lambda frame: frame, pl.from_pandas], ids=["pandas", "polars"])
 def test_all_models_read_categories_and_missing_values(mixed_frame, convert):
     frame, y = mixed_frame
-    result = compare(convert(frame), y, folds=3)
-    assert len(result.rows) == len(MODELS)
-    assert all(row["score"] > 0.8 for row in result.rows)
+    comparison = compare(convert(frame), y, cv=3)
+    assert comparison.data.n_categorical == 1
+    assert comparison.data.n_missing == frame.isna().to_numpy().sum()
+    assert len(comparison.results) == len(INSTALLED)
+    assert {name: score for name, score in scores(comparison).items() if not score > 0.8} == {}
+
+
+def test_a_category_or_class_that_a_fold_lacks_is_no_obstacle(mixed_frame):
+    frame, y = mixed_frame
+    frame = frame.assign(colour=frame["colour"].cat.add_categories(["grey"]))
+    frame.loc[5, "colour"] = "grey"
+    y = y.astype(object)
+    y[5] = "odd"
+    with pytest.warns(UserWarning, match="least populated class"):
+        comparison = compare(frame, y, cv=3)
+    assert [result.error for result in comparison.results if result.error] == []
 
 
 def test_an_array_with_missing_values_needs_no_preparation(iris):
     X, y = iris
     X = X.copy()
     X[::5, 2] = np.nan
-    assert all(row["score"] > 0.8 for row in compare(X, y, folds=3).rows)
+    assert all(score > 0.8 for score in scores(compare(X, y, cv=3)).values())
 
 
 @pytest.mark.parametrize(
@@ -95,20 +135,19 @@ def test_an_array_with_missing_values_needs_no_preparation(iris):
 )
 def test_task_follows_from_the_target(y, task):
     X = np.arange(60.0).reshape(-1, 1)
-    assert compare(X, y, folds=2, models=[TREE]).task == task
+    assert compare(X, y, cv=2, models=[TREE]).task == task
 
 
 def test_task_can_be_given():
     X, y = load_diabetes(return_X_y=True)
-    result = compare(X, y, models=[TREE], folds=2)
-    assert (result.task, result.metric) == ("regression", "r2")
+    assert compare(X, y, models=[TREE], cv=2).metric == "r2"
     halves = (y > 100).astype(int)
-    assert compare(X, halves, task="regression", models=[TREE], folds=2).metric == "r2"
+    assert compare(X, halves, task="regression", models=[TREE], cv=2).metric == "r2"
 
 
-def test_table_is_a_data_frame_with_pandas_and_rows_without(iris, monkeypatch):
-    result = compare(*iris, folds=2, models=[TREE])
-    assert result.table.to_dict("records") == result.rows
+def test_table_is_a_data_frame_with_pandas_and_rows_without(of_iris, monkeypatch):
+    assert list(of_iris.table["model"]) == [row["model"] for row in of_iris.rows]
+    assert "<table" in of_iris._repr_html_()
 
     real_import = builtins.__import__
 
@@ -118,28 +157,21 @@ def test_table_is_a_data_frame_with_pandas_and_rows_without(iris, monkeypatch):
         return real_import(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without_pandas)
-    assert result.table is result.rows
+    assert of_iris.table == of_iris.rows
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"folds": 1}, "'folds' must be an int of at least 2, got 1."),
-        ({"folds": 2.5}, "'folds' must be an int of at least 2, got 2.5."),
+        ({"cv": 1}, "'cv' must be an int of at least 2, got 1."),
+        ({"cv": 2.5}, "'cv' must be an int of at least 2, got 2.5."),
         ({"task": "ranking"}, "'task' must be 'classification', 'regression' or None"),
         ({"models": ["no such tree"]}, "got \\['no such tree'\\]"),
         ({"models": []}, "'models' must be some of"),
+        ({"budget": "soon"}, "'budget' must be one of small, balanced, thorough or a time"),
+        ({"max_splits": 0}, "'max_splits' must be a positive int or None, got 0."),
     ],
 )
 def test_wrong_arguments_are_named(iris, arguments, message):
     with pytest.raises(ValueError, match=message):
         compare(*iris, **arguments)
-
-
-def test_splits_are_the_inner_nodes_of_all_trees():
-    X, y = load_diabetes(return_X_y=True)
-    forest = prepare(X, RandomForestRegressor(n_estimators=3, max_depth=2, random_state=0)).fit(
-        X, y
-    )
-    inner = [np.sum(tree.tree_.feature >= 0) for tree in forest[-1].estimators_]
-    assert count_splits(forest) == sum(inner)

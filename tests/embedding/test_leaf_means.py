@@ -151,6 +151,17 @@ def test_categories_and_gaps(mixed):
     np.testing.assert_allclose(embedding.numeric(unseen)[:, 1:4], hot[~known][[0] * 200])
 
 
+def test_gaps_can_be_filled_with_the_mean_of_the_leaf(mixed):
+    frame, y = mixed
+    embedding = LeafMeansEmbedding(2, activation="raw", impute="leaf", random_state=0)
+    numbers = embedding.fit(frame, y).numeric(frame)
+    leaf = embedding.graphs_[0].apply(embedding.encode(frame), 1)
+    gap = int(np.flatnonzero(frame["age"].isna())[0])
+    same = (leaf == leaf[gap]) & frame["age"].notna().to_numpy()
+    assert numbers[gap, 4] == pytest.approx(frame["age"][same].mean())
+    assert not np.isnan(numbers).any()
+
+
 def test_polars_gives_the_same(mixed):
     frame, y = mixed
     embedding = LeafMeansEmbedding(3, activation="rbf", random_state=0)
@@ -221,6 +232,7 @@ def test_numbers_as_targets():
         ({"activation": "vote", "n_trees": 1}, "'n_trees' must be at least 2 for .* got 1."),
         ({"max_anchors": 0}, "'max_anchors' must be a positive int or None, got 0."),
         ({"intercept": "b"}, "'intercept' must be one of 'method', 'theory', 'half', got 'b'."),
+        ({"impute": "zero"}, "'impute' must be one of 'mean', 'leaf', got 'zero'."),
         ({"standardize": "yes"}, "'standardize' must be True or False, got 'yes'."),
         ({"bandwidth": 0}, "'bandwidth' must be a positive number or None, got 0."),
         ({"criterion": "mse"}, "'criterion' must be one of 'gini', .* got 'mse'."),

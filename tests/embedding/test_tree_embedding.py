@@ -17,7 +17,7 @@ from hedgerow.embedding import (
 )
 
 HEADS = ["ridge", "lda", "shrunken_lda", "logistic", "indicator"]
-ACTIVATIONS = ["linear", "softmax", ("raw", "rbf", "vote"), ("leaf", "relu", "distance")]
+ACTIVATIONS = ["auto", "linear", "softmax", ("raw", "rbf", "vote"), ("leaf", "relu", "distance")]
 
 
 def expected_failures(estimator):
@@ -105,12 +105,20 @@ def test_blocks_of_rows_do_not_show(activation, monkeypatch):
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-7)
 
 
-def test_frames_with_categories_and_gaps_need_no_pipeline():
+@pytest.fixture
+def mixed():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"size": rng.normal(size=300), "kind": rng.choice(["ash", "elm"], 300)})
     y = np.where((X["kind"] == "elm") ^ (X["size"] > 0), "cut", "keep")
     X.loc[::10, "size"] = np.nan
-    model = TreeEmbeddingClassifier(random_state=0).fit(X, y)
+    X.loc[::17, "kind"] = None
+    return X, y
+
+
+@pytest.mark.parametrize("impute", ["mean", "leaf"])
+def test_frames_with_categories_and_gaps_need_no_pipeline(mixed, impute):
+    X, y = mixed
+    model = TreeEmbeddingClassifier(impute=impute, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
     assert list(model.feature_names_in_) == ["size", "kind"]
     assert len(model.get_feature_names_out()) == model.transform(X).shape[1]
@@ -172,7 +180,9 @@ class TestOddData:
         ({"penalty": 0}, "'penalty' must be a positive number or None, got 0."),
         ({"criterion": "squared_error"}, "'criterion' must be one of 'gini'"),
         ({"n_trees": 0}, "'n_trees' must be a positive int, got 0."),
-        ({"n_trees": 1}, "'n_trees' must be at least 2 for the activation 'vote', got 1."),
+        ({"n_trees": 1, "activation": "vote"}, "'n_trees' must be at least 2 for .*, got 1."),
+        ({"n_components": 0}, "'n_components' must be a positive int or None, got 0."),
+        ({"impute": "median"}, "'impute' must be one of 'mean', 'leaf', got 'median'."),
         ({"activation": "sigmoid"}, "'activation' must be one or several of"),
     ],
 )
@@ -206,19 +216,68 @@ def test_missing_torch_is_named(monkeypatch):
         model.to_torch()
 
 
+TORCH_ACTIVATIONS = ["auto", "linear", "softmax", ("raw", "rbf"), ("relu", "distance"), "leaf"]
+
+
 @pytest.mark.parametrize("loader", [load_iris, load_breast_cancer])
-@pytest.mark.parametrize("activation", ["linear", "softmax", ("raw", "rbf"), ("relu", "distance")])
+@pytest.mark.parametrize("activation", TORCH_ACTIVATIONS)
 def test_torch_module_gives_the_decisions(loader, activation):
     torch = pytest.importorskip("torch")
     X, y = loader(return_X_y=True)
     model = TreeEmbeddingClassifier(activation=activation, random_state=0).fit(X, y)
     with torch.no_grad():
-        found = model.to_torch()(torch.from_numpy(model.embedding_.numeric(X))).numpy()
-    np.testing.assert_allclose(found, model.decision_function(X), rtol=1e-8, atol=1e-8)
+        found = model.to_torch()(torch.from_numpy(X)).numpy()
+    np.testing.assert_allclose(found, model.decision_function(X), rtol=1e-7, atol=1e-7)
 
 
-def test_what_is_no_layer_has_no_torch_module():
+@pytest.mark.parametrize("impute", ["mean", "leaf"])
+def test_torch_module_knows_categories_and_gaps(mixed, impute):
+    torch = pytest.importorskip("torch")
+    X, y = mixed
+    for activation in (("raw", "rbf", "vote", "leaf"), "linear"):
+        model = TreeEmbeddingClassifier(5, activation=activation, impute=impute, random_state=0)
+        model.fit(X, y)
+        encoded = torch.from_numpy(model.embedding_.encode(X).astype(float))
+        with torch.no_grad():
+            found = model.to_torch()(encoded).numpy()
+        np.testing.assert_allclose(found, model.decision_function(X), rtol=1e-7, atol=1e-7)
+
+
+def test_torch_module_of_a_regressor():
+    torch = pytest.importorskip("torch")
+    X, y = load_diabetes(return_X_y=True)
+    model = TreeEmbeddingRegressor(random_state=0).fit(X, y)
+    with torch.no_grad():
+        np.testing.assert_allclose(model.to_torch()(torch.from_numpy(X)), model.predict(X))
+
+
+def test_one_layer_has_no_torch_module():
     pytest.importorskip("torch")
-    model = TreeEmbeddingClassifier(random_state=0).fit(*load_iris(return_X_y=True))
-    with pytest.raises(ValueError, match="the activation 'vote' is none"):
+    model = TreeEmbeddingClassifier(head="indicator").fit(*load_iris(return_X_y=True))
+    with pytest.raises(ValueError, match="the head 'indicator' has only one"):
         model.to_torch()
+
+
+def test_auto_takes_the_layer_with_the_smallest_loss():
+    X, y = load_iris(return_X_y=True)
+    straight = TreeEmbeddingClassifier(random_state=0).fit(X, y)
+    assert straight.activation_ == "raw"
+    assert straight.collapsed_.shape == (4, 3)
+    assert straight.transform(X).shape == (150, 4)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(400, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    bent = TreeEmbeddingClassifier(random_state=0).fit(X, y)
+    assert bent.activation_ == ("raw", "rbf", "vote")
+    assert min(loss for _, loss in bent.losses_) == bent.losses_[-1][1]
+    assert not hasattr(bent, "collapsed_")
+
+
+def test_few_components_keep_a_wide_layer_steady():
+    X, y = load_wine(return_X_y=True)
+    settings = {"activation": "softmax", "head": "lda", "max_anchors": None, "random_state": 0}
+    wide = TreeEmbeddingClassifier(100, **settings)
+    narrow = TreeEmbeddingClassifier(100, **settings, n_components=20)
+    assert narrow.fit(X, y).coef_.shape == wide.fit(X, y).coef_.shape
+    few = cross_val_score(TreeEmbeddingClassifier(3, **settings), X, y).mean()
+    assert cross_val_score(narrow, X, y).mean() >= few

@@ -28,7 +28,7 @@ def test_unfitted_model(function):
 @pytest.mark.parametrize(
     ("model", "advice"),
     [
-        (RandomForestClassifier(2), "one of its members, such as 'model.estimators_\\[0\\]'"),
+        (RandomForestClassifier(2), "one of its members, 'hedgerow.inspect.member\\(model, 0\\)'"),
         (make_pipeline(DecisionTreeClassifier()), "its last step, 'model\\[-1\\]'"),
         (GridSearchCV(DecisionTreeClassifier(), {}, cv=2), "'model.best_estimator_'"),
         (LogisticRegression(), "use a hedgerow tree or decision graph"),

@@ -65,12 +65,12 @@ def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -
     >>> found.error_bound.round(3)
     array([0.04])
     """
-    encoded = embedding._encode(X)
+    encoded = embedding.encode(X)
     if not hasattr(embedding, "classes_"):
         raise ValueError("The theory is about classes: 'embedding' has a numeric target.")
     n_jobs = resolve_n_jobs(embedding.n_jobs)
     own = embedding._own_anchors([graph.apply(encoded, n_jobs) for graph in embedding.graphs_])
-    squared = embedding._squared_distances(embedding._view(encoded))
+    squared = embedding._squared_distances(embedding._numbers(encoded))
     impurity = 1 - embedding.anchor_values_.max(axis=1)
     bound, nearest = [], []
     for tree, anchors in enumerate(own):

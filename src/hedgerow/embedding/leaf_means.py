@@ -29,6 +29,7 @@ ACTIVATIONS = ("raw", "linear", "relu", "distance", "rbf", "softmax", "leaf", "v
 CRITERIA = CLASSIFICATION_CRITERIA | REGRESSION_CRITERIA
 INTERCEPTS = {"method": 1.0, "theory": -1.0, "half": -0.5}
 _CELLS_AT_ONCE = 1 << 22  # of a layer, while it is computed
+_ROWS_AT_ONCE = 1 << 11  # of a linear model: they stay in the cache
 
 
 def activation_names(activation: Any) -> tuple[str, ...]:
@@ -81,6 +82,9 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         anchor. No linear head on a linear layer depends on it.
     standardize : bool, default=False
         Centre all columns and scale them to unit variance.
+    impute : {"mean", "leaf"}, default="mean"
+        What a missing value is for the anchors: the mean of its column in all training rows, or
+        in those of the region that the first tree puts the row in. The trees know missing values.
     bandwidth : float, default=None
         Width of "rbf" and "softmax". None takes the root mean squared distance of the training
         rows to the anchor of their own region.
@@ -123,10 +127,6 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
     schema_ : Schema
         Names and categories of the training table.
 
-    Notes
-    -----
-    Missing values are known to the trees. For the anchors they are the training mean of the column.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -147,6 +147,7 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         max_anchors=None,
         intercept="method",
         standardize=False,
+        impute="mean",
         bandwidth=None,
         criterion="gini",
         max_depth=None,
@@ -163,6 +164,7 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         self.max_anchors = max_anchors
         self.intercept = intercept
         self.standardize = standardize
+        self.impute = impute
         self.bandwidth = bandwidth
         self.criterion = criterion
         self.max_depth = max_depth
@@ -223,8 +225,8 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         Z : ndarray of shape (n_samples, n_features_out)
             float32 for a float32 array, else float64.
         """
-        encoded = self._encode(X)
-        return self._layer(encoded, self._view(encoded), self._votes(encoded))
+        encoded = self.encode(X)
+        return self._layer(encoded, self._numbers(encoded), self._votes(encoded))
 
     def numeric(self, X: Any) -> np.ndarray:
         """The numbers that anchors are means of: filled, one-hot, standardised where asked for.
@@ -237,7 +239,21 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         -------
         numbers : ndarray of shape (n_samples, n_columns)
         """
-        return self._view(self._encode(X))
+        return self._numbers(self.encode(X))
+
+    def encode(self, X: Any) -> np.ndarray:
+        """The table as a matrix: the code of a category, NaN for what is missing, numbers as such.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        encoded : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        return self.schema_.encode(self, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the embedding's columns, such as "linear_0_3": tree 0, anchor 3.
@@ -290,6 +306,7 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         parameters.check_int("max_anchors", self.max_anchors, low=1, optional=True)
         parameters.check_option("intercept", self.intercept, INTERCEPTS)
         parameters.check_bool("standardize", self.standardize)
+        parameters.check_option("impute", self.impute, ("mean", "leaf"))
         if self.bandwidth is not None and not (
             parameters.is_real(self.bandwidth) and 0 < self.bandwidth < np.inf
         ):
@@ -317,7 +334,6 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         data = self.schema_.bin(X, max_bins, n_jobs)
         encoded = self.schema_.encode(self, X)
         self._view = NumericView(self.schema_, encoded, weights, self.standardize)
-        numbers = self._view(encoded)
         most = np.iinfo(np.int32).max
         leaf = parameters.count_or_share(
             "min_samples_leaf", self.min_samples_leaf, data.n_rows, low=1
@@ -337,7 +353,12 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
             data, targets, weights, params, int(self.n_trees), rng, n_jobs
         )
         self._packed: PackedGraphs | None = None
+        self._trees = [cut(graph, self.max_anchors) for graph in self.graphs_]
         leaves = [graph.apply(encoded, n_jobs) for graph in self.graphs_]
+        self._fills = None
+        if self.impute == "leaf":
+            self._fills = self._region_means(encoded, self._trees[0].regions(leaves[0]), weights)
+        numbers = self._numbers(encoded)
         self._set_anchors(numbers, leaves, drawn if weights is None else drawn * weights)
         votes = None
         if "vote" in activation_names(self.activation):
@@ -346,7 +367,6 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
 
     def _set_anchors(self, numbers: np.ndarray, leaves: list, shares: np.ndarray) -> None:
         """Means of the regions, with the weight ``shares[tree, row]`` of a row in a tree."""
-        self._trees = [cut(graph, self.max_anchors) for graph in self.graphs_]
         sizes = [len(tree.nodes) for tree in self._trees]
         self._starts = np.cumsum([0, *sizes[:-1]])
         self.anchor_tree_ = np.repeat(np.arange(len(sizes)), sizes)
@@ -370,6 +390,16 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         spread = np.sqrt(max(whole - between, 0) / shares.sum())
         self.bandwidth_ = float(self.bandwidth or spread or 1.0)
 
+    def _region_means(self, encoded: np.ndarray, regions: np.ndarray, weights: Any) -> np.ndarray:
+        """Means of what is known in each region of the first tree; of all rows if nothing is."""
+        X = self._view.expand(encoded)
+        gaps = np.isnan(X)
+        shares = np.ones(len(X)) if weights is None else weights
+        member = csr_matrix((shares, (regions, np.arange(len(X)))))
+        known = member @ ~gaps
+        sums = member @ np.where(gaps, 0, X)
+        return np.where(known > 0, sums / np.maximum(known, np.finfo(float).tiny), self._view.mean)
+
     def _own_anchors(self, leaves: list) -> np.ndarray:
         """The anchor of each row in each tree, of shape (n_trees, n_samples)."""
         each = zip(self._starts, self._trees, leaves, strict=True)
@@ -392,9 +422,25 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
             self._packed = PackedGraphs(self.graphs_[1:])
         return self._packed.predict(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
-    def _encode(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return self.schema_.encode(self, X)
+    def _numbers(self, encoded: np.ndarray) -> np.ndarray:
+        if self._fills is None or not np.isnan(encoded).any():
+            return self._view(encoded)
+        leaves = self.graphs_[0].apply(encoded, parameters.resolve_n_jobs(self.n_jobs))
+        return self._view(encoded, self._fills[self._trees[0].regions(leaves)])
+
+    def _linear(self, encoded: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """A linear function of the numbers; without categories by one product of the rows."""
+        if self.schema_.categories:
+            return self._numbers(encoded) @ coef + intercept
+        folded, constant = self._view.folded(coef, intercept)
+        out = np.empty((len(encoded), coef.shape[1]))
+        for begin in range(0, len(encoded), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            out[rows] = encoded[rows].astype(np.float64) @ folded + constant
+        gaps = np.isnan(out[:, 0])
+        if gaps.any():
+            out[gaps] = self._numbers(encoded[gaps]) @ coef + intercept
+        return out
 
     def _centre(self, dtype) -> np.ndarray:
         return (0.0 if self.standardize else 1.0) * self._view.mean.astype(dtype)

@@ -1,15 +1,15 @@
 """A table as numbers: what leaf means are taken of and distances are measured in.
 
 Numbers stay, a category becomes one 0/1 column per value, and what is missing (or a category never
-seen in training) becomes the training mean of its column. The mean of all rows rather than of a
-leaf, because a fill that depends on the leaf would make the linear model depend on the tree again.
+seen in training) becomes the training mean of its column: of all rows, so that the linear model
+does not depend on a tree, or of a leaf.
 """
+
+from itertools import pairwise
 
 import numpy as np
 
 from hedgerow._table import Schema
-
-_ROWS_AT_ONCE = 1 << 11
 
 
 class NumericView:
@@ -36,7 +36,7 @@ class NumericView:
     ):
         self.schema = schema
         self.standardize = standardize
-        X = self._expand(encoded)
+        X = self.expand(encoded)
         shares = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
         gaps = np.isnan(X)
         if gaps.any():
@@ -50,32 +50,26 @@ class NumericView:
         constant = spread <= 1e-7 * np.abs(self.mean)
         self.scale = np.where(constant, 1.0, spread)
 
-    def __call__(self, encoded: np.ndarray) -> np.ndarray:
-        """The numbers of some encoded rows, in the rows' own precision."""
-        X = self._expand(encoded)
+    def __call__(self, encoded: np.ndarray, fills: np.ndarray | None = None) -> np.ndarray:
+        """The numbers of some encoded rows, in the rows' own precision.
+
+        ``fills``, of the shape of the result and in the units of the table, are used where a value
+        is missing; without them it is the mean.
+        """
+        X = self.expand(encoded)
         gaps = np.isnan(X)
         if gaps.any():
-            X = np.where(gaps, self.mean.astype(X.dtype), X)
+            X = np.where(gaps, self.mean if fills is None else fills, X).astype(X.dtype)
         if self.standardize:
             X = (X - self.mean.astype(X.dtype)) / self.scale.astype(X.dtype)
         return X
 
-    def linear(self, encoded: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
-        """``self(encoded) @ coef + intercept``; without categories by one product of the rows."""
-        if self.schema.categories:
-            return self(encoded) @ coef + intercept
-        folded, constant = coef, intercept
-        if self.standardize:
-            folded = coef / self.scale[:, None]
-            constant = intercept - self.mean @ folded
-        out = np.empty((len(encoded), coef.shape[1]))
-        for begin in range(0, len(encoded), _ROWS_AT_ONCE):
-            rows = slice(begin, begin + _ROWS_AT_ONCE)
-            out[rows] = encoded[rows].astype(np.float64) @ folded + constant
-        gaps = np.isnan(out[:, 0])
-        if gaps.any():
-            out[gaps] = self(encoded[gaps]) @ coef + intercept
-        return out
+    def folded(self, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A linear function of the numbers as one of the table, where that has numbers only."""
+        if not self.standardize:
+            return coef, intercept
+        inner = coef / self.scale[:, None]
+        return inner, intercept - self.mean @ inner
 
     def names(self, feature_names: list) -> list[str]:
         """Column names: a feature's own, with its category after an underscore."""
@@ -85,15 +79,21 @@ class NumericView:
             out += [str(name)] if values is None else [f"{name}_{value}" for value in values]
         return out
 
-    def _expand(self, encoded: np.ndarray) -> np.ndarray:
+    def expand(self, encoded: np.ndarray) -> np.ndarray:
+        """Categories as 0/1 columns; what is missing is still missing."""
         categories = self.schema.categories
         if not categories:
             return encoded
-        columns = []
-        for feature in range(encoded.shape[1]):
-            column = encoded[:, [feature]]
-            if feature in categories:
-                hot = (column == np.arange(len(categories[feature]))).astype(encoded.dtype)
-                column = np.where(np.isnan(column), np.nan, hot)
-            columns.append(column)
-        return np.hstack(columns)
+        widths = [len(categories.get(feature, [0])) for feature in range(encoded.shape[1])]
+        starts = np.cumsum([0, *widths])
+        out = np.zeros((len(encoded), starts[-1]), dtype=encoded.dtype)
+        for feature, (start, end) in enumerate(pairwise(starts)):
+            column = encoded[:, feature]
+            if feature not in categories:
+                out[:, start] = column
+                continue
+            known = np.flatnonzero(~np.isnan(column))
+            out[known, start + column[known].astype(np.intp)] = 1
+            if len(known) < len(column):
+                out[np.isnan(column), start:end] = np.nan
+        return out

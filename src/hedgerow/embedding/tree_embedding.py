@@ -9,6 +9,7 @@ two layers whose first comes from trees and whose second has a closed form.
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.special import softmax
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -17,10 +18,11 @@ from hedgerow import _parameters as parameters
 from hedgerow._growth import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 from hedgerow.embedding import heads
-from hedgerow.embedding.leaf_means import LeafMeansEmbedding, TrainingRows
+from hedgerow.embedding.leaf_means import LeafMeansEmbedding, TrainingRows, activation_names
 from hedgerow.embedding.torch_module import as_module
 
 HEADS = ("ridge", "lda", "shrunken_lda", "logistic", "indicator")
+AUTO = ("raw", "rbf", "vote")
 _ROWS_AT_ONCE = 1 << 11  # predicted at one time: their embedding stays in the cache
 
 _SHARED_PARAMETERS = """\
@@ -30,8 +32,12 @@ _SHARED_PARAMETERS = """\
         See :class:`LeafMeansEmbedding`.
     standardize : bool, default=True
         Centre all columns and scale them to unit variance before leaf means are taken.
+    impute : {{"mean", "leaf"}}, default="mean"
+        What a missing value is, see :class:`LeafMeansEmbedding`.
     bandwidth : float, default=None
         Width of "rbf" and "softmax"; None takes it from the data.
+    n_components : int, default=None
+        Fit the head on this many principal components of the layer; None takes all its columns.
     penalty : float, default=None
         Price of the squared coefficients of "ridge" and "logistic", for columns of unit variance
         and a mean loss. None chooses that of "ridge" by leave-one-out and is 1e-3 for "logistic".
@@ -54,11 +60,16 @@ _TREE_PARAMETERS = """\
 _ATTRIBUTES = """\
     embedding_ : LeafMeansEmbedding
         The first layer: ``anchors_``, ``intercept_`` and so on.
+    activation_ : str or tuple of str
+        The first layer; the one that was chosen for "auto".
+    losses_ : list of tuple
+        For "auto", each layer that was tried with its loss on rows left out.
     coef_ : ndarray of shape (n_features_out, n_outputs)
         The second layer, on the columns of :meth:`transform`.
     intercept_ : ndarray of shape (n_outputs,)
     collapsed_ : ndarray of shape (n_columns, n_outputs)
-        Both layers as one matrix, on the columns of ``embedding_.numeric``; linear activation only.
+        Both layers as one matrix, on the columns of ``embedding_.numeric``; only for the
+        activations "linear" and "raw".
     collapsed_intercept_ : ndarray of shape (n_outputs,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -78,22 +89,69 @@ def _with_parameters(cls):
 
 class _TreeEmbedding(TransformerMixin, TableModel):
     embedding_: LeafMeansEmbedding
+    head = "ridge"
+
+    def __init__(
+        self,
+        n_trees=10,
+        *,
+        activation="auto",
+        max_anchors=16,
+        intercept="half",
+        standardize=True,
+        impute="mean",
+        bandwidth=None,
+        n_components=None,
+        penalty=None,
+        criterion="squared_error",
+        max_depth=None,
+        max_leaf_nodes=None,
+        min_samples_leaf=1,
+        max_features=None,
+        max_bins=255,
+        categorical_features="auto",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_trees = n_trees
+        self.activation = activation
+        self.max_anchors = max_anchors
+        self.intercept = intercept
+        self.standardize = standardize
+        self.impute = impute
+        self.bandwidth = bandwidth
+        self.n_components = n_components
+        self.penalty = penalty
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _fit_model(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.penalty is not None and not (
             parameters.is_real(self.penalty) and 0 < self.penalty < np.inf
         ):
             raise ValueError(f"'penalty' must be a positive number or None, got {self.penalty!r}.")
-        for name in ("coef_", "intercept_", "collapsed_", "collapsed_intercept_"):
+        parameters.check_int("n_components", self.n_components, low=1, optional=True)
+        for name in ("coef_", "intercept_", "collapsed_", "collapsed_intercept_", "losses_"):
             self.__dict__.pop(name, None)  # of an earlier fit with another head or activation
         names = LeafMeansEmbedding().get_params()
-        self.embedding_ = LeafMeansEmbedding(**{name: getattr(self, name) for name in names})
+        given = {name: getattr(self, name) for name in names}
+        if isinstance(self.activation, str) and self.activation == "auto":
+            given["activation"] = AUTO if self.n_trees != 1 else AUTO[:-1]
+        self.embedding_ = LeafMeansEmbedding(**given)
         rows = self.embedding_._fit(X, y, sample_weight)
         for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self.embedding_, name):
                 setattr(self, name, getattr(self.embedding_, name))
-        if getattr(self, "head", "ridge") != "indicator":
+        if self.head != "indicator":
             self._fit_head(rows)
+        self.activation_ = self.embedding_.activation
 
     def _fit_head(self, rows: TrainingRows) -> None:
         used = slice(None) if rows.weights is None else rows.weights > 0
@@ -101,10 +159,38 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         numbers, targets = rows.numbers[used], rows.targets[used]
         if self.activation == "linear":
             self._fit_collapsed(numbers, targets, weights)
+            return
+        votes = None if rows.votes is None else rows.votes[used]
+        Z = self.embedding_._layer(rows.encoded[used], numbers, votes)
+        if self.activation == "auto":
+            head = self._choose(numbers, Z, targets, weights)
         else:
-            votes = None if rows.votes is None else rows.votes[used]
-            Z = self.embedding_._layer(rows.encoded[used], numbers, votes)
-            self.coef_, self.intercept_ = self._head(Z, targets, weights)
+            head = self._head(Z, targets, weights)
+        self.coef_, self.intercept_ = head.coef, head.intercept
+        if activation_names(self.embedding_.activation) == ("raw",):
+            self.collapsed_, self.collapsed_intercept_ = head.coef, head.intercept
+
+    def _choose(self, numbers: np.ndarray, Z: np.ndarray, targets: np.ndarray, weights: Any) -> Any:
+        """Fit the head on each of a few layers and keep the one with the smallest loss.
+
+        The layers are the numbers alone, in the units of the table and in those of their spread,
+        and all parts side by side. Units matter, because the penalty is the same for all columns.
+        """
+        units = self.embedding_._view.scale if self.standardize else np.ones(numbers.shape[1])
+        whole = self.embedding_.activation
+        trials = [
+            ("raw", self._ridge(numbers * units.astype(numbers.dtype), targets, weights, False)),
+            ("raw", self._ridge(numbers, targets, weights)),
+            (whole, self._ridge(Z, targets, weights)),
+        ]
+        self.losses_ = [(layer, float(head.loss)) for layer, head in trials]
+        layer, head = min(trials, key=lambda trial: trial[1].loss)
+        self.embedding_.activation = layer
+        if self.head != "ridge":
+            return self._head(numbers if layer == "raw" else Z, targets, weights)
+        if head is trials[0][1]:
+            head = head._replace(coef=head.coef * units[:, None])
+        return head
 
     def _fit_collapsed(self, numbers: np.ndarray, targets: np.ndarray, weights: Any) -> None:
         """Fit the head on the rows' coordinates in the row space of the anchors W.
@@ -121,7 +207,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
             head = self._head(numbers, targets, weights)
             self.collapsed_ = head.coef
         else:
-            basis = right[kept].T * size[:, None]
+            basis = self._basis(right[kept].T * size[:, None])
             head = self._head(numbers @ basis, targets, weights)
             self.collapsed_ = basis @ head.coef
         self.collapsed_intercept_ = head.intercept
@@ -129,7 +215,36 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         self.coef_ = left[:, kept] @ (inner / values[kept, None])
         self.intercept_ = head.intercept - self.embedding_.intercept_ @ self.coef_
 
-    def _head(self, Z: np.ndarray, targets: np.ndarray, weights: Any) -> heads.Head:
+    def _basis(self, spanning: np.ndarray) -> np.ndarray:
+        """A basis of the same span, orthogonal for columns of unit variance.
+
+        Rows in the order of their size and pivoted columns keep a QR decomposition exact in every
+        row, whatever the units of measurement.
+        """
+        if spanning.shape[1] == 0:
+            return spanning
+        spread = self.embedding_._view.scale if not self.standardize else np.ones(len(spanning))
+        rows = spanning * spread[:, None]
+        order = np.argsort(-np.abs(rows).max(axis=1))
+        orthogonal = np.empty_like(rows)
+        orthogonal[order] = qr(rows[order], mode="economic", pivoting=True)[0]
+        return orthogonal / spread[:, None]
+
+    def _on_components(self, fit: Any, Z: np.ndarray, weights: Any, scaled: bool = True) -> Any:
+        """``fit(Z, scaled)``, or on the leading principal components of Z where few are wanted."""
+        if self.n_components is None or self.n_components >= min(Z.shape):
+            return fit(Z, scaled)
+        coordinates, centre, directions = heads.components(
+            Z, weights, int(self.n_components), scaled
+        )
+        head = fit(coordinates, False)
+        coef = directions @ head.coef
+        return head._replace(coef=coef, intercept=head.intercept - centre @ coef)
+
+    def _head(self, Z: np.ndarray, targets: np.ndarray, weights: Any) -> Any:
+        raise NotImplementedError
+
+    def _ridge(self, Z: np.ndarray, targets: np.ndarray, weights: Any, scaled: bool = True) -> Any:
         raise NotImplementedError
 
     @property
@@ -173,9 +288,10 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         Returns
         -------
         module : torch.nn.Module
-            Two layers in float64; its input are the columns of ``embedding_.numeric(X)``, its
-            output is that of ``decision_function`` (``predict`` for a regressor). The activations
-            "leaf" and "vote" and the head "indicator" are not layers and cannot be had.
+            Its input are rows as ``embedding_.encode`` gives them, in float64: for a table of
+            numbers the table itself. Its output is that of ``decision_function`` (``predict`` for
+            a regressor). Anchors and head are parameters, trees are fixed. The head "indicator"
+            is not a layer and cannot be had.
         """
         check_is_fitted(self)
         return as_module(self)
@@ -183,17 +299,16 @@ class _TreeEmbedding(TransformerMixin, TableModel):
     def _scores(self, X: Any) -> np.ndarray:
         """One column per output, of some rows."""
         check_is_fitted(self)
-        encoded = self.embedding_._encode(X)
+        encoded = self.embedding_.encode(X)
         if hasattr(self, "collapsed_"):
-            view = self.embedding_._view
-            return view.linear(encoded, self.collapsed_, self.collapsed_intercept_)
+            return self.embedding_._linear(encoded, self.collapsed_, self.collapsed_intercept_)
         votes = self.embedding_._votes(encoded)
         out = np.empty((len(encoded), len(self.intercept_)))
         for begin in range(0, len(encoded), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
             part = encoded[rows]
             Z = self.embedding_._layer(
-                part, self.embedding_._view(part), None if votes is None else votes[rows]
+                part, self.embedding_._numbers(part), None if votes is None else votes[rows]
             )
             out[rows] = Z @ self.coef_ + self.intercept_
         return out
@@ -207,12 +322,14 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
     ----------
     n_trees : int, default=10
         The first tree grows on all rows, the others on bootstrap samples.
-    activation : str or tuple of str, default=("raw", "rbf", "vote")
-        The first layer, see :class:`LeafMeansEmbedding`; "linear" is the paper's.
+    activation : str or tuple of str, default="auto"
+        The first layer, see :class:`LeafMeansEmbedding`; "linear" is the paper's. "auto" chooses
+        between "raw" and ("raw", "rbf", "vote") by the loss of the head "ridge" on rows left out.
     head : {{"ridge", "lda", "shrunken_lda", "logistic", "indicator"}}, default="ridge"
-        "ridge" is discriminant analysis in the space of ridge regressions of the class indicators;
-        "lda" is the paper's, with the pseudo-inverse of the covariance; "indicator" gives the most
-        frequent class of the nearest anchor and looks at no activation.
+        "ridge" is discriminant analysis with a quadratic penalty, the same as in the space of ridge
+        regressions of the class indicators; "lda" is the paper's, with the pseudo-inverse of the
+        covariance; "indicator" gives the most frequent class of the nearest anchor and looks at no
+        activation.
     shrinkage : float, {{"ledoit_wolf", "oas"}}, default="ledoit_wolf"
         How far "shrunken_lda" moves correlations towards zero.
     {shared}
@@ -244,13 +361,15 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         self,
         n_trees=10,
         *,
-        activation=("raw", "rbf", "vote"),
+        activation="auto",
         head="ridge",
         shrinkage="ledoit_wolf",
         max_anchors=16,
         intercept="half",
         standardize=True,
+        impute="mean",
         bandwidth=None,
+        n_components=None,
         penalty=None,
         criterion="gini",
         max_depth=None,
@@ -262,24 +381,28 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         random_state=None,
         n_jobs=None,
     ):
-        self.n_trees = n_trees
-        self.activation = activation
+        super().__init__(
+            n_trees,
+            activation=activation,
+            max_anchors=max_anchors,
+            intercept=intercept,
+            standardize=standardize,
+            impute=impute,
+            bandwidth=bandwidth,
+            n_components=n_components,
+            penalty=penalty,
+            criterion=criterion,
+            max_depth=max_depth,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=min_samples_leaf,
+            max_features=max_features,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.head = head
         self.shrinkage = shrinkage
-        self.max_anchors = max_anchors
-        self.intercept = intercept
-        self.standardize = standardize
-        self.bandwidth = bandwidth
-        self.penalty = penalty
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Grow the trees, take their leaf means and fit the head.
@@ -307,23 +430,36 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         return self
 
     def _head(self, Z, targets, weights):
+        if self.head == "ridge":
+            return self._ridge(Z, targets, weights)
+        fit, *more = {
+            "lda": (heads.pseudo_linear_lda,),
+            "shrunken_lda": (heads.shrunken_lda, self.shrinkage),
+            "logistic": (heads.logistic, self.penalty),
+        }[self.head]
+        return self._of_classes(
+            lambda Z, y, n_classes, _: fit(Z, y, weights, n_classes, *more), Z, targets, weights
+        )
+
+    def _ridge(self, Z, targets, weights, scaled=True):
+        def fit(Z, y, n_classes, scaled):
+            return heads.penalised_lda(Z, y, weights, n_classes, self.penalty, scaled)
+
+        return self._of_classes(fit, Z, targets, weights, scaled)
+
+    def _of_classes(self, fit, Z, targets, weights, scaled=True):
+        """A head for all classes; one whose rows all have weight zero is known, but impossible."""
         present, y = np.unique(targets, return_inverse=True)
-        arguments = (Z, y, weights, len(present))
         if len(present) == 1:
-            head = heads.Head(np.zeros((Z.shape[1], 1)), np.zeros(1))
-        elif self.head == "lda":
-            head = heads.pseudo_linear_lda(*arguments)
-        elif self.head == "shrunken_lda":
-            head = heads.shrunken_lda(*arguments, self.shrinkage)
-        elif self.head == "ridge":
-            head = heads.penalised_lda(*arguments, self.penalty)
+            head = heads.Judged(np.zeros((Z.shape[1], 1)), np.zeros(1), 0.0)
         else:
-            head = heads.logistic(*arguments, self.penalty)
-        # A class whose rows all have weight zero is known, but impossible.
+            head = self._on_components(
+                lambda Z, scaled: fit(Z, y, len(present), scaled), Z, weights, scaled
+            )
         coef = np.zeros((Z.shape[1], len(self.classes_)))
         intercept = np.full(len(self.classes_), -np.inf)
-        coef[:, present], intercept[present] = head
-        return heads.Head(coef, intercept)
+        coef[:, present], intercept[present] = head.coef, head.intercept
+        return head._replace(coef=coef, intercept=intercept)
 
     def _scores(self, X):
         if self.head != "indicator":
@@ -376,8 +512,9 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
     ----------
     n_trees : int, default=10
         The first tree grows on all rows, the others on bootstrap samples.
-    activation : str or tuple of str, default=("raw", "rbf", "vote")
-        The first layer, see :class:`LeafMeansEmbedding`.
+    activation : str or tuple of str, default="auto"
+        The first layer, see :class:`LeafMeansEmbedding`. "auto" chooses between "raw" and ("raw",
+        "rbf", "vote") by the squared error on rows left out.
     {shared}
     criterion : {{"squared_error", "poisson"}}, default="squared_error"
         What the trees' splits decrease.
@@ -395,43 +532,6 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
     >>> TreeEmbeddingRegressor(random_state=0).fit(X, y).predict(X[:2]).shape
     (2,)
     """
-
-    def __init__(
-        self,
-        n_trees=10,
-        *,
-        activation=("raw", "rbf", "vote"),
-        max_anchors=16,
-        intercept="half",
-        standardize=True,
-        bandwidth=None,
-        penalty=None,
-        criterion="squared_error",
-        max_depth=None,
-        max_leaf_nodes=None,
-        min_samples_leaf=1,
-        max_features=None,
-        max_bins=255,
-        categorical_features="auto",
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.n_trees = n_trees
-        self.activation = activation
-        self.max_anchors = max_anchors
-        self.intercept = intercept
-        self.standardize = standardize
-        self.bandwidth = bandwidth
-        self.penalty = penalty
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Grow the trees, take their leaf means and fit the head.
@@ -453,7 +553,13 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
         return self
 
     def _head(self, Z, targets, weights):
-        return heads.Head(*heads.ridge(Z, targets[:, None], weights, self.penalty)[:2])
+        return self._ridge(Z, targets, weights)
+
+    def _ridge(self, Z, targets, weights, scaled=True):
+        def fit(Z, scaled):
+            return heads.ridge(Z, targets[:, None], weights, self.penalty, scaled)
+
+        return self._on_components(fit, Z, weights, scaled)
 
     def _values(self, X):
         return self._scores(X)

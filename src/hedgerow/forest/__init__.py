@@ -3,6 +3,10 @@
 from hedgerow.forest.bagging import BaggingClassifier, BaggingRegressor
 from hedgerow.forest.boosting import AdaBoostClassifier, AdaBoostRegressor
 from hedgerow.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from hedgerow.forest.heterogeneous import (
+    HeterogeneousForestClassifier,
+    HeterogeneousForestRegressor,
+)
 from hedgerow.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from hedgerow.forest.random_trees import RandomTreesClassifier, RandomTreesRegressor
 
@@ -13,6 +17,8 @@ __all__ = [
     "BaggingRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "HeterogeneousForestClassifier",
+    "HeterogeneousForestRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",

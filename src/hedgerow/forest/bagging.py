@@ -2,7 +2,8 @@
 
 Bagging (Breiman, 1996) fits each member on rows drawn with replacement and lets the members vote.
 A bag of plain decision trees is grown as a forest in the engine: the table is binned once, threads
-take whole trees. Every other member, hedgerow's or scikit-learn's, is fitted through joblib, so its
+take whole trees. hedgerow's other trees share one loaded table too, and are packed together for
+prediction. Every other member, hedgerow's or scikit-learn's, is fitted through joblib, so its
 process and cluster back ends (Dask, Ray) work.
 
 Member i depends on the seed and on i alone: the result is the same for any ``n_jobs``, and
@@ -10,18 +11,20 @@ Member i depends on the seed and on i alone: the result is the same for any ``n_
 """
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from copy import copy
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import Forest
+from hedgerow._engine import DecisionGraph, Forest
+from hedgerow._graph_model import GraphModel, Packing
 from hedgerow._progress import Progress, progress
 from hedgerow._table import _chosen_features as chosen_features
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
@@ -31,6 +34,7 @@ from hedgerow.forest.members import (
     ATTRIBUTES,
     Ensemble,
     fit_member,
+    grow_member,
     seeded,
     take_columns,
     take_rows,
@@ -98,6 +102,7 @@ class _Bag(Ensemble):
     voting = "soft"  # regressors average
     forest_: Forest | None  # decision trees, grown by the engine
     _members: list  # all others
+    _packing: Packing | None  # their graphs
     _draws: Draws
 
     _n_draws = ForestModel._n_draws
@@ -139,9 +144,10 @@ class _Bag(Ensemble):
         new, unseen = range(first, self.n_estimators), None
         with progress(self.verbose, self.callback, len(new), type(self).__name__) as report:
             if self.forest_ is None:
-                self._fit_members(X, self._labels(y), weights, new, report)
+                self._fit_members(self._new_fit(X, y, weights), new, report)
             else:
                 unseen = self._grow_trees(X, y, weights, new, report)
+        self._pack()
         if self.oob_score:
             self._set_oob(y, *self._all_unseen(X, first, unseen))
         return self
@@ -217,24 +223,41 @@ class _Bag(Ensemble):
             data, classes, numbers, weights, params, len(new), self.oob_score, n_jobs, report
         )
 
-    def _fit_members(
-        self, X: Any, y: np.ndarray, weights: np.ndarray | None, new: range, report: Progress | None
-    ) -> None:
-        """Fit members of any kind through joblib."""
+    def _new_fit(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Callable[[int], Any]:
+        """What joblib is given for a member: a delayed call that fits it on its draws."""
         draws, by_weight = self._draws, takes_weights(self.estimator_)
 
-        def task(place: int) -> Any:
+        def weights_of(place: int) -> np.ndarray:
             bag = draws.bag(place)
+            return bag.astype(np.float64) if weights is None else bag * weights
+
+        def fit(place: int) -> Any:
             return delayed(fit_member)(
                 place,
                 self._new_member(place),
                 X,
-                y,
-                weights=None if not by_weight else bag if weights is None else bag * weights,
+                labels,
+                weights=weights_of(place) if by_weight else None,
                 rows=None if by_weight else draws.rows(place),
                 features=draws.features(place) if draws.draws_features else None,
             )
 
+        def grow(place: int) -> Any:
+            member = self._new_member(place)
+            return delayed(grow_member)(place, member, self, table, targets, weights_of(place))
+
+        if not (self._has_graphs and self.estimator_._grows_on_rows()):
+            labels = self._labels(y)
+            return fit
+        reader = clone(self.estimator_)
+        reader._check_parameters()
+        reader._adopt_table(self)
+        targets = y if is_classifier(self) else reader._read_targets(y)
+        table = reader._load(X)
+        return grow
+
+    def _fit_members(self, task: Callable[[int], Any], new: range, report: Progress | None) -> None:
+        """Fit members of any kind through joblib."""
         # hedgerow's members leave the interpreter free while they grow: threads need no copies.
         prefer = "threads" if isinstance(self.estimator_, TableModel) else None
         n_jobs = parameters.resolve_n_jobs(self.n_jobs)
@@ -269,14 +292,39 @@ class _Bag(Ensemble):
             member.set_params(categorical_features=own)
         return member
 
+    @property
+    def _has_graphs(self) -> bool:
+        """Whether members are graphs of the engine that read the bag's own table."""
+        is_graph = isinstance(self.estimator_, GraphModel) and not self._draws.draws_features
+        return self.forest_ is not None or is_graph
+
+    def _pack(self) -> None:
+        """Make the members ready to predict together, where they are graphs."""
+        self._packing = None
+        if self._has_graphs and self.forest_ is None:
+            self._packing = Packing([member.graph_ for member in self._members])
+
+    def __getstate__(self) -> dict:
+        state = dict(super().__getstate__())
+        state.pop("_packing", None)  # made from the members again
+        return state
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        if "_members" in state:
+            self._pack()
+
     def _prepared(self, X: Any) -> Any:
-        """The table as members read it: encoded for the engine's trees."""
-        return self._check_table(X) if self.forest_ is None else self.schema_.encode(self, X)
+        """The table as members read it: encoded for the engine's graphs."""
+        return self.schema_.encode(self, X) if self._has_graphs else self._check_table(X)
+
+    def _graph_of(self, place: int) -> DecisionGraph:
+        return self._members[place].graph_ if self.forest_ is None else self.forest_.graph(place)
 
     def _values_of(self, place: int, X: Any) -> np.ndarray:
         """One member's values for a prepared table: probabilities, votes or numbers."""
-        if self.forest_ is not None:
-            graph = self.forest_.graph(place)
+        if self._has_graphs:
+            graph = self._graph_of(place)
             values = graph.value[graph.apply(X, 1)]
             return self._votes(values.argmax(axis=1)) if self.voting == "hard" else values
         if self._draws.draws_features:
@@ -291,8 +339,9 @@ class _Bag(Ensemble):
         check_is_fitted(self)
         X = self._prepared(X)
         n, n_jobs = self._n_members, parameters.resolve_n_jobs(self.n_jobs)
-        if self.forest_ is not None and self.voting == "soft":
-            return self.forest_.predict(X, n_jobs)
+        graphs = self._packing.graphs if self._packing else self.forest_
+        if graphs is not None and self.voting == "soft":
+            return graphs.predict(X, n_jobs)
         sums = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self._sum_of)(range(start, min(start + _TOGETHER, n)), X)
             for start in range(0, n, _TOGETHER)
@@ -367,6 +416,7 @@ class _Bag(Ensemble):
             delattr(smaller, name)
         smaller._members = self._members[:n_estimators]
         smaller.forest_ = None if self.forest_ is None else self.forest_.first(n_estimators)
+        smaller._pack()
         return smaller
 
 

@@ -2,10 +2,14 @@
 
 A member is a copy of one estimator, hedgerow's or scikit-learn's. ``Ensemble`` reads the table and
 knows the estimator; ``seeded`` makes a member, ``fit_member`` fits it and names it when it fails.
-Plain decision trees take a shorter way: the table is binned once, the engine grows on it with
-``tree_params``, and ``tree_of`` makes an estimator of what was grown.
+
+Members that can grow on a table read before share it: ``grow_member``. Plain decision trees take a
+still shorter way: the engine grows them all with ``tree_params``, and ``tree_of`` makes an
+estimator of what was grown.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,11 +103,28 @@ def fit_member(
     features: np.ndarray | None = None,
 ) -> Any:
     """Fit member number ``place``, on some rows and features where these are given."""
-    try:
+    with _named(place, member):
         X = X if features is None else take_columns(X, features)
         if rows is not None:
             X, y = take_rows(X, rows), y[rows]
         return member.fit(X, y) if weights is None else member.fit(X, y, sample_weight=weights)
+
+
+def grow_member(
+    place: int, member: Any, reader: TableModel, table: Any, y: np.ndarray, weights: np.ndarray
+) -> Any:
+    """Grow member number ``place`` on a table that ``reader`` has read and a member has loaded."""
+    with _named(place, member):
+        member._adopt_table(reader)
+        member._set_graph(member._grow(table, y, weights))
+        return member
+
+
+@contextmanager
+def _named(place: int, member: Any) -> Iterator[None]:
+    """Say which member it was that failed."""
+    try:
+        yield
     except Exception as error:
         raise RuntimeError(
             f"Member {place} ({type(member).__name__}) failed with {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Read a fitted tree or decision graph: as text, as rules, and row by row.
+"""Read a fitted tree or decision graph: as text, as rules, as a picture, and row by row.
 
 `export_text`
     The whole model as indented text.
@@ -6,10 +6,28 @@
     The whole model as if-then rules, one per leaf.
 `explain`
     The path of one row, in words.
+`plot`, `export_dot`
+    A picture of the model, with matplotlib or for Graphviz.
+`member`
+    One member of a forest, as a model that the others read.
 """
 
+from hedgerow.inspect.dot import export_dot
 from hedgerow.inspect.explain import Explanation, Step, explain
+from hedgerow.inspect.member import member
+from hedgerow.inspect.plot import plot
 from hedgerow.inspect.rules import Rule, RuleList, rules
 from hedgerow.inspect.text import export_text
 
-__all__ = ["Explanation", "Rule", "RuleList", "Step", "explain", "export_text", "rules"]
+__all__ = [
+    "Explanation",
+    "Rule",
+    "RuleList",
+    "Step",
+    "explain",
+    "export_dot",
+    "export_text",
+    "member",
+    "plot",
+    "rules",
+]

@@ -68,6 +68,10 @@ class Reading:
         """Return whether a node is a leaf."""
         return self.kind[node] == 0
 
+    def children(self, node: int) -> tuple[int, ...]:
+        """Return the left and the right child of a node; nothing for a leaf."""
+        return () if self.is_leaf(node) else (self.left[node], self.right[node])
+
     def branches(self, node: int) -> list[tuple[Condition, int]]:
         """Return the condition and the child of both branches of a node, left first."""
         return [
@@ -93,6 +97,24 @@ class Reading:
             inside = {code for code in every if code <= threshold}
         codes = frozenset(code for code in every if (code in inside) == goes_left)
         return Subset(feature, codes, missing)
+
+    def question(self, node: int) -> str:
+        """Return the test of a node in words: rows that pass it go left."""
+        return self.words.condition(self.condition(node, True), mention=False)
+
+    def below(self, node: int) -> str:
+        """Sum up the part of the graph from a node on."""
+        splits: set[int] = set()
+        leaves: set[int] = set()
+        pending = [node]
+        while pending:
+            node = pending.pop()
+            if node in splits or node in leaves:
+                continue
+            (leaves if self.is_leaf(node) else splits).add(node)
+            pending += self.children(node)
+        plural = "" if len(splits) == 1 else "s"
+        return f"{len(splits)} more split{plural}, {len(leaves)} leaves"
 
     def value(self, node: int) -> np.ndarray:
         """Return the class probabilities, or the mean, of a node."""
@@ -215,7 +237,7 @@ def _graph_of(model: Any) -> Any:
 _INSTEAD = {
     "best_estimator_": "its best estimator, 'model.best_estimator_'",
     "steps": "its last step, 'model[-1]'",
-    "estimators_": "one of its members, such as 'model.estimators_[0]'",
+    "estimators_": "one of its members, 'hedgerow.inspect.member(model, 0)'",
     "estimator_": "the model inside it, 'model.estimator_'",
 }
 

@@ -88,7 +88,7 @@ def export_text(
         elif node in written:
             end = f"go to node {node}"
         elif depth == max_depth:
-            end = f"... {_below(model, node)}{name}"
+            end = f"... {model.below(node)}{name}"
         else:
             opens, end = True, name.strip()
             written.add(node)
@@ -109,19 +109,3 @@ def _leaf(model: Reading, node: int, show_weights: bool) -> str:
         return model.leaf(node, f"weight {number(weight, model.words.decimals)}")
     weights = [number(w, model.words.decimals) for w in weight * model.value(node)]
     return model.leaf(node, f"weights [{', '.join(weights)}]")
-
-
-def _below(model: Reading, node: int) -> str:
-    """Sum up the part of the graph below a node."""
-    splits: set[int] = set()
-    leaves: set[int] = set()
-    pending = [node]
-    while pending:
-        node = pending.pop()
-        if node in splits or node in leaves:
-            continue
-        (leaves if model.is_leaf(node) else splits).add(node)
-        if not model.is_leaf(node):
-            pending += [model.left[node], model.right[node]]
-    plural = "" if len(splits) == 1 else "s"
-    return f"{len(splits)} more split{plural}, {len(leaves)} leaves"

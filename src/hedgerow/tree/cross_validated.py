@@ -10,17 +10,17 @@ it between folds, so CART is binned once; other candidates are fitted on copies 
 """
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import PackedGraphs
+from hedgerow._engine import DecisionGraph
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRegressor
@@ -29,7 +29,7 @@ _PARAMETERS = """\
     cv : int, default=2
         Folds of the contest; the paper has 2.
     random_state : int, RandomState instance or None, default=None
-        Seed of the folds.
+        Seed of the folds, and of candidates without one.
     categorical_features : "auto", None or list, default="auto"
         "auto" reads categorical, boolean and string columns of a data frame as categories. A list
         of names, indices or booleans names further columns. None reads all as numbers. Counts for
@@ -67,12 +67,18 @@ class _CrossValidatedTree(GraphModel):
     def _default_candidates(self) -> list[tuple[str, Any]]:
         raise NotImplementedError
 
-    def _score(self, y: np.ndarray, values: np.ndarray, weights: np.ndarray | None) -> float:
+    def _score(
+        self, y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, values: np.ndarray
+    ) -> float:
         """How good the values of unseen rows are; more is better."""
         raise NotImplementedError
 
-    def _checked_candidates(self) -> dict[str, Any]:
-        """The candidates by name, cloned."""
+    def _check_parameters(self) -> None:
+        parameters.check_int("cv", self.cv, low=2)
+        self._new_candidates()
+
+    def _new_candidates(self) -> dict[str, Any]:
+        """Copies of the candidates by name."""
         pairs = self._default_candidates() if self.candidates is None else self.candidates
         try:
             named = {str(name): candidate for name, candidate in pairs}
@@ -89,9 +95,9 @@ class _CrossValidatedTree(GraphModel):
         shared = {"categorical_features": self.categorical_features, "n_jobs": self.n_jobs}
         return {name: clone(candidate).set_params(**shared) for name, candidate in named.items()}
 
-    def _folds(self, y: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
+    def _folds(self, y: np.ndarray, rows: np.ndarray, random: Any) -> list[np.ndarray]:
         """The rows in ``cv`` parts, at random; classes are spread evenly."""
-        order = check_random_state(self.random_state).permutation(rows)
+        order = random.permutation(rows)
         if self._kind is GraphClassifier:
             order = order[np.argsort(y[order], kind="stable")]
         return [np.sort(order[k :: self.cv]) for k in range(min(self.cv, len(order)))]
@@ -110,27 +116,45 @@ class _CrossValidatedTree(GraphModel):
         -------
         self : object
         """
-        parameters.check_int("cv", self.cv, low=2)
-        candidates = self._checked_candidates()
-        table, codes, weights = self._read_table(X, y, sample_weight)
-        rows = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
-        if len(rows) < 2:
+        return self._fit(X, y, sample_weight)
+
+    def _load(self, X: Any) -> "_Tables":
+        if len(X) < 2:
             raise ValueError("Found 1 sample while cross-validation needs at least 2.")
-        folds = self._folds(codes, rows)
-        unseen = np.concatenate(folds)
-        unseen_weights = None if weights is None else weights[unseen]
-        matrix = self.schema_.encode(self, table)
+        loaded: dict[Any, Any] = {}
+        by_name: dict[str, Any] = {}
+        for name, candidate in self._new_candidates().items():
+            # Trees that bin the table in the same way have one data set.
+            key = type(candidate)._load, getattr(candidate, "max_bins", None)
+            if not candidate._grows_on_rows():
+                continue
+            try:
+                if key not in loaded:
+                    candidate._adopt_table(self)
+                    loaded[key] = candidate._load(X)
+                by_name[name] = loaded[key]
+            except Exception as error:
+                by_name[name] = error
+        return _Tables(X, self.schema_.encode(self, X), by_name)
+
+    def _grow(
+        self, table: "_Tables", y: np.ndarray, weights: np.ndarray | None, rows: Any = None
+    ) -> DecisionGraph:
+        random = check_random_state(self.random_state)
+        rows = np.arange(len(y), dtype=np.uint32) if rows is None else rows
+        rows = rows if weights is None else rows[weights[rows] > 0]
+        folds = self._folds(y, rows, random)
         entries, failures = {}, []
         self.scores_ = {}
-        for name, candidate in candidates.items():
-            grows_on_rows = type(candidate)._grow is not GraphModel._grow
-            kind = _Sharing if grows_on_rows else _Fitting
+        for name, candidate in self._new_candidates().items():
+            if getattr(candidate, "random_state", 0) is None:
+                candidate.random_state = random.randint(2**31 - 1)
             try:
-                entry = kind(candidate, self, table, codes, weights)
-                values = np.concatenate(
-                    [entry.values(matrix, np.setdiff1d(rows, fold), fold) for fold in folds]
-                )
-                self.scores_[name] = self._score(codes[unseen], values, unseen_weights)
+                kind = _Sharing if candidate._grows_on_rows() else _Fitting
+                entry = kind(name, candidate, self, table, y, weights)
+                self.scores_[name] = np.nan  # a bag of one row, drawn again and again
+                if len(folds) > 1:
+                    self.scores_[name] = self._score(y, weights, *_unseen_values(entry, folds))
                 entries[name] = entry
             except Exception as error:
                 self.scores_[name] = np.nan
@@ -139,12 +163,10 @@ class _CrossValidatedTree(GraphModel):
             raise ValueError("All candidates failed:\n" + "\n".join(failures))
         if failures:
             message = "These candidates failed and are out of the contest:\n" + "\n".join(failures)
-            warnings.warn(message, FitFailedWarning, stacklevel=2)
+            warnings.warn(message, FitFailedWarning, stacklevel=4)
         self.selected_ = max(entries, key=lambda name: self.scores_[name])
-        self.estimator_ = entries[self.selected_].refit(X, y, sample_weight)
-        self.schema_ = self.estimator_.schema_
-        self._set_graph(self.estimator_.graph_)
-        return self
+        self.estimator_ = entries[self.selected_].winner(rows)
+        return self.estimator_.graph_
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -153,52 +175,76 @@ class _CrossValidatedTree(GraphModel):
         return self.estimator_.feature_importances_
 
 
-class _Sharing:
-    """A candidate that grows on rows of one loaded table."""
+class _Tables(NamedTuple):
+    """A training table as it was read, as a matrix, and as each candidate has loaded it."""
 
-    def __init__(self, candidate, model, X, y, weights):
-        self.candidate, self.weights = candidate, weights
+    read: Any
+    matrix: np.ndarray
+    loaded: dict[str, Any]  # the exception, where that failed
+
+
+class _Sharing:
+    """A candidate that grows on rows of the loaded table."""
+
+    def __init__(self, name, candidate, model, table, y, weights):
+        self.candidate, self.weights, self.matrix = candidate, weights, table.matrix
         candidate._check_parameters()
         candidate._adopt_table(model)
         # A regressor may refuse targets (Poisson); classes were checked when they were coded.
         self.y = y if hasattr(model, "classes_") else candidate._read_targets(y)
-        self.table = candidate._load(X)
+        self.table = table.loaded[name]
+        if isinstance(self.table, Exception):
+            raise self.table
 
-    def values(self, matrix, train, test):
+    def values(self, train, test):
         """Values of the test rows, from a graph grown on the training rows."""
-        graph = self.candidate._grow(self.table, self.y, self.weights, train.astype(np.uint32))
+        graph = self.candidate._grow(self.table, self.y, self.weights, train)
         n_jobs = parameters.resolve_n_jobs(self.candidate.n_jobs)
-        return PackedGraphs([graph]).predict(matrix[test], n_jobs)
+        return graph.value[graph.apply(self.matrix, n_jobs, test)]
 
-    def refit(self, X, y, sample_weight):
-        """The candidate, fitted on all rows."""
-        self.candidate._set_graph(self.candidate._grow(self.table, self.y, self.weights))
+    def winner(self, rows):
+        """The candidate, grown on the given rows."""
+        graph = self.candidate._grow(self.table, self.y, self.weights, rows)
+        self.candidate._set_graph(graph)
         return self.candidate
 
 
 class _Fitting:
     """A candidate that is fitted anew on a copy of the rows."""
 
-    def __init__(self, candidate, model, X, y, weights):
-        self.candidate, self.y, self.weights = candidate, y, weights
-        self.n_classes = getattr(model, "n_classes_", 0)
+    def __init__(self, name, candidate, model, table, y, weights):
+        self.candidate, self.table, self.y = candidate, table, y
+        self.weights = np.ones(len(y)) if weights is None else weights
+        self.classes = getattr(model, "classes_", None)
         self.categories = list(model.schema_.categories)
 
-    def values(self, matrix, train, test):
+    def values(self, train, test):
         """Values of the test rows, from a fit on the training rows."""
         member = clone(self.candidate).set_params(categorical_features=self.categories)
-        weights = None if self.weights is None else self.weights[train]
-        member.fit(matrix[train], self.y[train], sample_weight=weights)
+        matrix = self.table.matrix
+        member.fit(matrix[train], self.y[train], sample_weight=self.weights[train])
         found = member._values(matrix[test])
-        if not self.n_classes:
+        if self.classes is None:
             return found
-        values = np.zeros((len(test), self.n_classes))
+        values = np.zeros((len(test), len(self.classes)))
         values[:, member.classes_] = found
         return values
 
-    def refit(self, X, y, sample_weight):
-        """The candidate, fitted on all rows."""
-        return self.candidate.fit(X, y, sample_weight=sample_weight)
+    def winner(self, rows):
+        """The candidate, fitted on the whole table, where only the given rows have a weight."""
+        weights = np.zeros(len(self.y))
+        weights[rows] = self.weights[rows]
+        y = self.y if self.classes is None else self.classes[self.y]
+        return self.candidate.fit(self.table.read, y, sample_weight=weights)
+
+
+def _unseen_values(entry: Any, folds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of all folds, and their values from graphs that did not see them."""
+    values = []
+    for k, fold in enumerate(folds):
+        others = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
+        values.append(entry.values(others, fold))
+    return np.concatenate(folds), np.concatenate(values)
 
 
 @_with_parameters
@@ -254,8 +300,9 @@ class CrossValidatedTreeClassifier(GraphClassifier, _CrossValidatedTree):
             ("mmdt", MeanMarginTreeClassifier()),
         ]
 
-    def _score(self, y, values, weights):
-        return float(accuracy_score(y, values.argmax(axis=1), sample_weight=weights))
+    def _score(self, y, weights, rows, values):
+        right = values.argmax(axis=1) == y[rows]
+        return float(np.average(right, weights=None if weights is None else weights[rows]))
 
 
 @_with_parameters
@@ -304,5 +351,6 @@ class CrossValidatedTreeRegressor(GraphRegressor, _CrossValidatedTree):
     def _default_candidates(self):
         return [("cart", DecisionTreeRegressor()), ("mmdt", MeanMarginTreeRegressor())]
 
-    def _score(self, y, values, weights):
-        return float(r2_score(y, values[:, 0], sample_weight=weights))
+    def _score(self, y, weights, rows, values):
+        weights = None if weights is None else weights[rows]
+        return float(r2_score(y[rows], values[:, 0], sample_weight=weights))

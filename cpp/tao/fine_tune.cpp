@@ -1,0 +1,417 @@
+#include "tao/fine_tune.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "graph/coded.hpp"
+#include "tao/node_search.hpp"
+
+namespace hedgerow {
+namespace {
+
+using tao::Care;
+using tao::GainBins;
+
+// A node's new test.
+struct Test {
+    Kind kind = Kind::leaf;  // no new test: the old one stays
+    std::int32_t feature = -1;
+    double threshold = 0;
+    bool missing_left = false;
+    bool swap = false;                 // the children change places
+    std::vector<std::uint64_t> set{};  // of categories
+
+    bool found() const { return kind != Kind::leaf; }
+};
+
+class Tuner {
+  public:
+    Tuner(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
+          const GrowTargets& targets, const TuneParams& params, Team& team, const double* numbers)
+        : graph_(graph),
+          data_(data),
+          targets_(targets),
+          params_(params),
+          team_(team),
+          coded_(graph_, data, numbers),
+          answer_(graph.n_nodes()),
+          last_search_(graph.n_nodes()),
+          care_(team.size()),
+          bins_(team.size()) {
+        const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
+        for (std::size_t i = 0; i < n; ++i) {
+            const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
+            if (weight_of(row) > 0) rows_.push_back(row);
+        }
+        if (rows_.empty()) throw std::invalid_argument("no row with a positive weight");
+        loss_.resize(rows_.size());
+        loss_across_.resize(rows_.size());
+        child_.resize(rows_.size());
+        sort_by_height();
+    }
+
+    // Tunes until no test changes, for at most this many passes; returns how many it took.
+    std::uint32_t run(std::uint32_t max_passes, bool report_start,
+                      const std::function<void(double)>& after_pass) {
+        for (std::uint32_t pass = 0;; ++pass) {
+            route();
+            fit_leaves();
+            if (after_pass && (pass > 0 || report_start)) after_pass(mean_loss());
+            if (pass == max_passes || !tune_all()) return pass;
+        }
+    }
+
+    // The graph in preorder, without nodes that no row reaches or that all rows leave by one side.
+    DecisionGraph result() {
+        team_.for_each(graph_.n_nodes(),
+                       [&](std::size_t node, int) { describe(static_cast<std::int32_t>(node)); });
+        return without_dead_nodes();
+    }
+
+  private:
+    double weight_of(Row row) const { return targets_.weights.empty() ? 1 : targets_.weights[row]; }
+
+    std::span<const std::uint32_t> visitors(std::int32_t node) const {
+        return {visitors_.data() + first_visitor_[node],
+                visitors_.data() + first_visitor_[node + 1]};
+    }
+
+    // Height: the longest way down to a leaf. Every descendant of a node is lower than the node.
+    void sort_by_height() {
+        const std::size_t n = graph_.n_nodes();
+        std::vector<std::int32_t> height(n, -1), stack{0};
+        while (!stack.empty()) {
+            const std::int32_t node = stack.back();
+            if (graph_.is_leaf(node)) {
+                height[node] = 0;
+            } else if (height[node] < 0) {
+                const std::int32_t left = graph_.left[node], right = graph_.right[node];
+                if (height[left] < 0) stack.push_back(left);
+                if (height[right] < 0) stack.push_back(right);
+                if (stack.back() != node) continue;
+                height[node] = 1 + std::max(height[left], height[right]);
+            }
+            stack.pop_back();
+        }
+        by_height_.resize(height[0] + 1);
+        for (std::size_t i = 0; i < n; ++i) {
+            by_height_[height[i]].push_back(static_cast<std::int32_t>(i));
+        }
+    }
+
+    // Finds the visitors of every node, in the order of the rows.
+    void route() {
+        const auto walk = [&](auto&& visit) {
+            for (std::uint32_t i = 0; i < rows_.size(); ++i) {
+                if (i % 4096 == 0) team_.checkpoint(0);
+                std::int32_t node = 0;
+                for (std::int32_t child; (child = coded_.next(node, rows_[i])) >= 0; node = child) {
+                    visit(node, i);
+                }
+                visit(node, i);
+            }
+        };
+        first_visitor_.assign(graph_.n_nodes() + 1, 0);
+        walk([&](std::int32_t node, std::uint32_t) { ++first_visitor_[node + 1]; });
+        std::partial_sum(first_visitor_.begin(), first_visitor_.end(), first_visitor_.begin());
+        visitors_.resize(first_visitor_.back());
+        auto place = first_visitor_;
+        walk([&](std::int32_t node, std::uint32_t i) { visitors_[place[node]++] = i; });
+    }
+
+    void fit_leaves() {
+        const auto& leaves = by_height_[0];
+        team_.for_each(leaves.size(), [&](std::size_t k, int) {
+            const std::int32_t leaf = leaves[k];
+            describe(leaf);
+            const auto value = graph_.value_of(leaf);
+            answer_[leaf] = params_.n_classes == 0
+                                ? value[0]
+                                : static_cast<double>(std::max_element(value.begin(), value.end()) -
+                                                      value.begin());
+            for (const std::uint32_t i : visitors(leaf)) loss_[i] = loss_at(leaf, rows_[i]);
+        });
+    }
+
+    // Sets a node's value, weight and impurity from its visitors; without any it stays as it is.
+    void describe(std::int32_t node) {
+        const auto present = visitors(node);
+        if (present.empty()) return;
+        const std::span<double> value{graph_.value.data() + std::size_t(node) * graph_.n_outputs,
+                                      graph_.n_outputs};
+        std::fill(value.begin(), value.end(), 0.0);
+        double weight = 0, impurity = 0;
+        for (const std::uint32_t i : present) {
+            const double w = weight_of(rows_[i]);
+            weight += w;
+            if (params_.n_classes > 0) {
+                value[targets_.classes[rows_[i]]] += w;
+            } else {
+                value[0] += w * targets_.numbers[rows_[i]];
+            }
+        }
+        for (double& v : value) v /= weight;
+        if (params_.n_classes > 0) {
+            for (const double share : value) impurity += share * (1 - share);
+        } else {
+            for (const std::uint32_t i : present) {
+                const double distance = targets_.numbers[rows_[i]] - value[0];
+                impurity += weight_of(rows_[i]) * distance * distance;
+            }
+            impurity /= weight;
+        }
+        graph_.n_samples[node] = static_cast<std::int32_t>(present.size());
+        graph_.weight[node] = weight;
+        graph_.impurity[node] = impurity;
+    }
+
+    double loss_at(std::int32_t leaf, Row row) const {
+        if (params_.n_classes > 0) return answer_[leaf] != targets_.classes[row];
+        const double distance = targets_.numbers[row] - answer_[leaf];
+        return distance * distance;
+    }
+
+    double mean_loss() const {
+        double loss = 0, weight = 0;
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            loss += weight_of(rows_[i]) * loss_[i];
+            weight += weight_of(rows_[i]);
+        }
+        return loss / weight;
+    }
+
+    bool tune_all() {
+        bool changed = false;
+        for (std::size_t h = 1; h < by_height_.size(); ++h) changed |= tune(by_height_[h]);
+        return changed;
+    }
+
+    // Tunes nodes of one height; true if a test changed.
+    bool tune(const std::vector<std::int32_t>& nodes) {
+        // Few large nodes share the threads feature by feature, the others are one thread's each.
+        constexpr std::size_t large = std::size_t{1} << 18;
+        std::vector<Test> tests(nodes.size());
+        std::vector<std::size_t> small;
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            if (visitors(nodes[k]).size() * data_.n_features() < large) {
+                small.push_back(k);
+                continue;
+            }
+            tests[k] = find_test(nodes[k], 0,
+                                 [&](std::size_t n, auto&& body) { team_.for_each(n, body); });
+        }
+        team_.for_each(small.size(), [&](std::size_t k, int worker) {
+            team_.checkpoint(worker);
+            tests[small[k]] = find_test(nodes[small[k]], worker, [&](std::size_t n, auto&& body) {
+                for (std::size_t i = 0; i < n; ++i) body(i, worker);
+            });
+        });
+        bool changed = false;
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            if (!tests[k].found()) continue;
+            changed = true;
+            set_test(nodes[k], tests[k]);
+            for (const std::uint32_t i : visitors(nodes[k])) {
+                if (coded_.next(nodes[k], rows_[i]) != child_[i]) loss_[i] = loss_across_[i];
+            }
+        }
+        return changed;
+    }
+
+    // What each visitor loses on the way it takes (known from the child) and on the other way.
+    void weigh(std::int32_t node, Care& care) {
+        care.clear();
+        const std::int32_t left = graph_.left[node], right = graph_.right[node];
+        for (const std::uint32_t i : visitors(node)) {
+            const Row row = rows_[i];
+            const bool goes_left = coded_.goes_left(node, row);
+            child_[i] = goes_left ? left : right;
+            loss_across_[i] = loss_at(coded_.leaf_of(row, goes_left ? right : left), row);
+            const double saved = weight_of(row) * (loss_across_[i] - loss_[i]);
+            const double gain = goes_left ? saved : -saved;
+            if (gain == 0 && params_.min_samples_leaf <= 1) continue;
+            care.rows.push_back(row);
+            care.gains.push_back(gain);
+            care.key = scramble(care.key ^ key_of(i, std::bit_cast<std::uint64_t>(gain)));
+            care.total += gain;
+            care.size += std::abs(gain);
+            if (goes_left) care.kept += gain;
+            if (gain > 0) care.possible += gain;
+        }
+    }
+
+    template <class ForEach>
+    Test find_test(std::int32_t node, int worker, ForEach&& for_each) {
+        Care& care = care_[worker];
+        weigh(node, care);
+        const double tolerance = 1e-10 * care.size;
+        // A node whose care rows are those of its last search has the best test already.
+        const bool same = std::exchange(last_search_[node], care.key) == care.key;
+        if (same || care.possible <= care.kept + tolerance) return {};
+        const SplitRules rules{params_.min_samples_leaf, 0, tolerance,
+                               scramble(static_cast<std::uint64_t>(node))};
+        std::vector<Split> splits(data_.n_features());
+        for_each(splits.size(), [&](std::size_t f, int w) {
+            splits[f] =
+                bins_[w].best_split(care, data_.column(f), static_cast<std::int32_t>(f), rules);
+        });
+        Split best;
+        for (Split& split : splits) {
+            if (split.found() && rules.better(split.score, split.feature, best)) {
+                best = std::move(split);
+            }
+        }
+        const double one_way = std::max(care.total, 0.0);
+        if (std::max(best.score, one_way) <= care.kept + tolerance) return {};
+        if (one_way >= best.score - tolerance) return one_way_test(care.total > 0);
+        return best.categorical ? category_test(node, best, care) : axis_test(node, best, care);
+    }
+
+    // All rows to one side, which makes the node one to be taken out.
+    Test one_way_test(bool left) const {
+        const Column& column = data_.column(0);
+        if (!column.categorical) return {Kind::axis, 0, left ? INFINITY : -INFINITY, left};
+        const std::uint64_t word = left ? ~std::uint64_t{0} : 0;
+        return {Kind::category, 0,     0,
+                left,           false, std::vector<std::uint64_t>((column.n_bins + 63) / 64, word)};
+    }
+
+    Test axis_test(std::int32_t node, const Split& split, const Care& care) const {
+        const Column& column = data_.column(static_cast<std::size_t>(split.feature));
+        if (split.b == column.n_bins) {
+            // Missing against the rest. The rest goes left, as in every tree, so that the children
+            // change places if it is the other way round.
+            return {Kind::axis, split.feature, INFINITY, false, split.missing_left};
+        }
+        const Cut cut = cut_between(column, split.a, split.b);
+        return {Kind::axis, split.feature, cut.threshold,
+                missing_side(node, split, care, [&](auto code) { return code <= cut.last_left; })};
+    }
+
+    // Categories that no care row has go where missing values go.
+    Test category_test(std::int32_t node, const Split& split, const Care& care) const {
+        const Column& column = data_.column(static_cast<std::size_t>(split.feature));
+        std::vector<std::uint8_t> left(column.n_bins), seen(column.n_bins + 1);
+        for (const std::uint32_t code : split.left_codes) left[code] = 1;
+        const bool missing_left =
+            missing_side(node, split, care, [&](auto code) { return left[code] != 0; });
+        for (const Row row : care.rows) seen[column.code(row)] = 1;
+        std::vector<std::uint64_t> set((column.n_bins + 63) / 64);
+        for (std::uint32_t c = 0; c < column.n_bins; ++c) {
+            set[c / 64] |= std::uint64_t{seen[c] ? left[c] != 0 : missing_left} << c % 64;
+        }
+        return {Kind::category, split.feature, 0, missing_left, false, std::move(set)};
+    }
+
+    // The side for missing values: what the care rows want, else that of the heavier child.
+    template <class GoesLeft>
+    bool missing_side(std::int32_t node, const Split& split, const Care& care,
+                      GoesLeft&& goes_left) const {
+        const Column& column = data_.column(static_cast<std::size_t>(split.feature));
+        const auto is_missing = [&](Row row) { return column.code(row) == column.n_bins; };
+        if (std::any_of(care.rows.begin(), care.rows.end(), is_missing)) return split.missing_left;
+        double balance = 0;
+        for (const std::uint32_t i : visitors(node)) {
+            if (is_missing(rows_[i])) continue;
+            const double weight = weight_of(rows_[i]);
+            balance += goes_left(column.code(rows_[i])) ? weight : -weight;
+        }
+        return balance > 0;
+    }
+
+    void set_test(std::int32_t node, const Test& test) {
+        graph_.kind[node] = static_cast<std::uint8_t>(test.kind);
+        graph_.feature[node] = test.feature;
+        graph_.threshold[node] = test.threshold;
+        graph_.missing_left[node] = test.missing_left;
+        graph_.detail[node] = test.set.empty() ? -1 : graph_.tests.add_set(test.set);
+        if (test.swap) std::swap(graph_.left[node], graph_.right[node]);
+        coded_.read(node);
+    }
+
+    DecisionGraph without_dead_nodes() const {
+        const auto alive = [&](std::int32_t node) {
+            while (!graph_.is_leaf(node)) {
+                const auto present = visitors(node);
+                const std::int32_t first = coded_.next(node, rows_[present[0]]);
+                const bool one_way = std::all_of(present.begin(), present.end(), [&](auto i) {
+                    return coded_.next(node, rows_[i]) == first;
+                });
+                if (!one_way) break;
+                node = first;
+            }
+            return node;
+        };
+        struct Place {
+            std::int32_t node, parent;
+            bool is_left;
+        };
+        DecisionGraph out;
+        out.n_features = graph_.n_features;
+        out.n_outputs = graph_.n_outputs;
+        std::vector<std::int32_t> copy(graph_.n_nodes(), -1);
+        std::vector<Place> stack{{0, -1, false}};
+        while (!stack.empty()) {
+            const Place at = stack.back();
+            stack.pop_back();
+            const std::int32_t node = alive(at.node);
+            const bool is_new = copy[node] < 0;
+            if (is_new) copy[node] = out.copy_node(graph_, node);
+            if (at.parent >= 0) (at.is_left ? out.left : out.right)[at.parent] = copy[node];
+            if (!is_new || graph_.is_leaf(node)) continue;
+            stack.push_back({graph_.right[node], copy[node], false});
+            stack.push_back({graph_.left[node], copy[node], true});
+        }
+        return out;
+    }
+
+    DecisionGraph graph_;
+    const Dataset& data_;
+    const GrowTargets& targets_;
+    const TuneParams& params_;
+    Team& team_;
+    CodedGraph coded_;
+    std::vector<std::vector<std::int32_t>> by_height_;
+
+    // By node: the visitors, as places in `rows_`, the class or number a leaf predicts, and the key
+    // of the care rows of the last search.
+    std::vector<std::size_t> first_visitor_;
+    std::vector<std::uint32_t> visitors_;
+    std::vector<double> answer_;
+    std::vector<std::uint64_t> last_search_;
+
+    // By place: the row, its loss at the leaf that the last tuned node on its way leads to, its
+    // loss by that node's other child, and the child it took.
+    std::vector<Row> rows_;
+    std::vector<double> loss_, loss_across_;
+    std::vector<std::int32_t> child_;
+
+    // By worker.
+    std::vector<Care> care_;
+    std::vector<GainBins> bins_;
+};
+
+}  // namespace
+
+DecisionGraph fine_tune(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
+                        const GrowTargets& targets, const TuneParams& params, Team& team,
+                        const double* numbers, const std::function<void(double)>& after_pass) {
+    DecisionGraph tuned = graph;
+    std::uint32_t n_passes = 0;
+    for (bool first = true;; first = false) {
+        Tuner tuner(tuned, data, rows, targets, params, team, numbers);
+        n_passes += tuner.run(params.max_passes - n_passes, first, after_pass);
+        const std::size_t n_nodes = tuned.n_nodes();
+        tuned = tuner.result();
+        // Without its dead nodes a graph sends rows that try another way to other leaves.
+        if (tuned.n_nodes() == n_nodes || n_passes == params.max_passes) return tuned;
+    }
+}
+
+}  // namespace hedgerow
