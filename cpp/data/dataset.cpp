@@ -60,7 +60,7 @@ void Dataset::append_numbers(std::span<const Strided<T>> columns, std::uint32_t 
                    : std::clamp<std::size_t>(buffer_bytes / (sizeof(T) * (n_rows_ + 1)), 1, most);
     const std::size_t n_groups = (columns.size() + per_group - 1) / per_group;
 
-    std::vector<std::unique_ptr<const Column>> fresh(columns.size());
+    std::vector<std::shared_ptr<const Column>> fresh(columns.size());
     std::vector<std::vector<T>> buffers(team.size());
     team.for_each(n_groups, [&](std::size_t group, int worker) {
         const std::size_t begin = group * per_group;
@@ -79,7 +79,7 @@ void Dataset::append_numbers(std::span<const Strided<T>> columns, std::uint32_t 
         }
         for (std::size_t c = begin; c < end; ++c) {
             const T* values = contiguous ? columns[c].data : buffer.data() + (c - begin) * n_rows_;
-            fresh[c] = std::make_unique<const Column>(bin_numbers(values, n_rows_, max_bins));
+            fresh[c] = std::make_shared<const Column>(bin_numbers(values, n_rows_, max_bins));
             team.checkpoint(worker);
         }
     });
@@ -91,7 +91,13 @@ template void Dataset::append_numbers(std::span<const Strided<double>>, std::uin
 
 void Dataset::append_categories(const std::int32_t* codes, std::uint32_t n_categories) {
     columns_.push_back(
-        std::make_unique<const Column>(bin_categories(codes, n_rows_, n_categories)));
+        std::make_shared<const Column>(bin_categories(codes, n_rows_, n_categories)));
+}
+
+Dataset Dataset::share() const {
+    Dataset other(n_rows_);
+    other.columns_ = columns_;
+    return other;
 }
 
 }  // namespace hedgerow

@@ -182,11 +182,18 @@ class TreeGrower {
         }
     }
 
-    bool may_split(const Node& node, const Work& work) const {
+    bool may_split(const Node& node, std::int32_t index, const Site& site) const {
+        const Work& work = site.work;
         if (params_.max_depth >= 0 && node.depth >= params_.max_depth) return false;
         if (node.size() < params_.min_samples_split) return false;
         if (node.size() < 2 * params_.min_samples_leaf) return false;
         if (stats_.weight(work.total.data()) < 2 * params_.min_weight_leaf) return false;
+        // No subtree removes more than the node's whole loss: pruning would take it away again.
+        if (params_.ccp_alpha > 0 &&
+            site.graph.weight[index] * site.graph.impurity[index] / total_weight_ <=
+                params_.ccp_alpha) {
+            return false;
+        }
         if constexpr (Stats::classes) {
             return !stats_.pure(work.total.data());
         } else {
@@ -416,7 +423,7 @@ class TreeGrower {
                 continue;
             }
             const std::int32_t index = open(node, site);
-            if (!may_split(node, site.work)) continue;
+            if (!may_split(node, index, site)) continue;
             const Split split = find_split(node, index, site);
             if (!split.found()) continue;
             auto [left, right] = divide(node, index, split, site);
@@ -463,7 +470,7 @@ class TreeGrower {
         const auto consider = [&](Node node) {
             team_.checkpoint(site.worker);
             const std::int32_t index = open(node, site);
-            if (!may_split(node, site.work)) return;
+            if (!may_split(node, index, site)) return;
             give_histogram(node, site);
             const double node_score = Sides::node_score(stats_, site.work.total.data());
             Split split = find_split(node, index, site);
@@ -520,7 +527,7 @@ class TreeGrower {
                 continue;
             }
             const std::int32_t index = open(node, site);
-            if (!may_split(node, site.work)) continue;
+            if (!may_split(node, index, site)) continue;
             give_histogram(node, site);
             const Split split = find_split(node, index, site);
             if (!split.found()) continue;

@@ -84,23 +84,14 @@ class Tuner {
 
     // Height: the longest way down to a leaf. Every descendant of a node is lower than the node.
     void sort_by_height() {
-        const std::size_t n = graph_.n_nodes();
-        std::vector<std::int32_t> height(n, -1), stack{0};
-        while (!stack.empty()) {
-            const std::int32_t node = stack.back();
-            if (graph_.is_leaf(node)) {
-                height[node] = 0;
-            } else if (height[node] < 0) {
-                const std::int32_t left = graph_.left[node], right = graph_.right[node];
-                if (height[left] < 0) stack.push_back(left);
-                if (height[right] < 0) stack.push_back(right);
-                if (stack.back() != node) continue;
-                height[node] = 1 + std::max(height[left], height[right]);
-            }
-            stack.pop_back();
+        std::vector<std::int32_t> height(graph_.n_nodes(), 0);
+        const auto order = topological_order(graph_);
+        for (auto node = order.rbegin(); node != order.rend(); ++node) {
+            if (graph_.is_leaf(*node)) continue;
+            height[*node] = 1 + std::max(height[graph_.left[*node]], height[graph_.right[*node]]);
         }
         by_height_.resize(height[0] + 1);
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = 0; i < height.size(); ++i) {
             by_height_[height[i]].push_back(static_cast<std::int32_t>(i));
         }
     }

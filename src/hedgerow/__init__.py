@@ -1,6 +1,12 @@
 """Tree-structured models that stay small, fast and readable."""
 
-from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
+from hedgerow.cascade import (
+    CascadeForestClassifier,
+    CascadeForestRegressor,
+    MultiGrainedScanner,
+    TreeNetworkClassifier,
+    TreeNetworkRegressor,
+)
 from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
@@ -20,6 +26,11 @@ from hedgerow.forest import (
     RandomForestRegressor,
     RandomTreesClassifier,
     RandomTreesRegressor,
+)
+from hedgerow.graph import (
+    NaiveDecisionGraphClassifier,
+    TreeInTreeClassifier,
+    TreeInTreeRegressor,
 )
 from hedgerow.storage import load, save
 from hedgerow.tree import (
@@ -42,6 +53,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CascadeForestClassifier",
+    "CascadeForestRegressor",
     "CentredTreeNetworkRegressor",
     "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
@@ -55,6 +68,8 @@ __all__ = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "MultiGrainedScanner",
+    "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
@@ -63,6 +78,8 @@ __all__ = [
     "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeInTreeClassifier",
+    "TreeInTreeRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
     "compare",
