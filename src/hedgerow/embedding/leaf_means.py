@@ -467,7 +467,9 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
                 elif part == "distance":
                     block = np.sqrt(squared)
                 elif part == "rbf":
-                    block = np.exp(squared / (-2 * self.bandwidth_**2))
+                    place = out[rows, start:end]
+                    np.exp(np.multiply(squared, -0.5 / self.bandwidth_**2, out=place), out=place)
+                    continue
                 elif part == "softmax":
                     block = self._softmax(squared)
                 else:
@@ -486,10 +488,10 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
     def _squared_distances(self, numbers: np.ndarray) -> np.ndarray:
         """Squared distances to all anchors, by one matrix product of centred numbers."""
         dtype = numbers.dtype
-        x = numbers - self._centre(dtype)
+        x = numbers if self.standardize else numbers - self._centre(dtype)
         mu = (self.anchors_ - self._centre(np.float64)).astype(dtype)
         out = x @ (-2 * mu.T)
-        out += np.square(x).sum(axis=1)[:, None]
+        out += np.einsum("ij,ij->i", x, x)[:, None]
         out += np.square(mu).sum(axis=1)
         return np.maximum(out, 0, out=out)
 

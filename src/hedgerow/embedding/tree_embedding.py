@@ -305,6 +305,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         if hasattr(self, "collapsed_"):
             return self.embedding_._linear(encoded, self.collapsed_, self.collapsed_intercept_)
         votes = self.embedding_._votes(encoded)
+        coef = self.coef_.astype(encoded.dtype)
         out = np.empty((len(encoded), len(self.intercept_)))
         for begin in range(0, len(encoded), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
@@ -312,7 +313,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
             Z = self.embedding_._layer(
                 part, self.embedding_._numbers(part), None if votes is None else votes[rows]
             )
-            out[rows] = Z @ self.coef_ + self.intercept_
+            out[rows] = Z @ coef + self.intercept_
         return out
 
 
