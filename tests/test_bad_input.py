@@ -20,10 +20,10 @@ from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
     CascadeForestClassifier,
-    CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
+    HeterogeneousForestClassifier,
     MeanMarginTreeRegressor,
     MultiGrainedScanner,
     NaiveDecisionGraphClassifier,
@@ -32,6 +32,7 @@ from hedgerow import (
     TreeInTreeClassifier,
     TreeEmbeddingClassifier,
 )
+from hedgerow._graph_model import GraphClassifier
 from hedgerow.graph import fine_tune
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
@@ -67,6 +68,14 @@ def forest(X=X, y=Y, **parameters):
 
 def bag(estimator=None, X=X, **parameters):
     return BaggingClassifier(estimator, 3, **parameters).fit(X, Y)
+
+
+def mixed(candidates=None, **parameters):
+    return HeterogeneousForestClassifier(candidates, 3, **parameters).fit(X, Y)
+
+
+class FittedWhole(GraphClassifier):
+    """A tree that cannot grow on rows of a table read before."""
 
 
 def boost(estimator=None, X=X, y=Y):
@@ -210,6 +219,11 @@ REFUSALS = {
     "no-estimator": lambda: bag(LogisticRegression),
     "other-kind-of-estimator": lambda: bag(DecisionTreeRegressor()),
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
+    "candidates": lambda: mixed("best"),
+    "candidates-kind": lambda: mixed([("forest", RandomForestClassifier())]),
+    "candidates-fail": lambda: mixed([("deep", DecisionTreeClassifier(max_depth=-3))]),
+    "contest-of-one-row": lambda: HeterogeneousForestClassifier().fit(X[:1], Y[:1]),
+    "folds": lambda: mixed(cv=1),
     "member-without-weights": lambda: boost(KNeighborsClassifier()),
     "no-better-than-chance": lambda: boost(X=np.zeros((4, 1)), y=[0, 1, 0, 1]),
     "max_passes": lambda: tao(max_passes=-1),
@@ -230,7 +244,7 @@ REFUSALS = {
     "tune-features": lambda: fine_tune(classify(), X[:, :2], Y),
     "tune-classes": lambda: fine_tune(classify(), X, np.full(30, 7)),
     "tune-outputs": lambda: fine_tune(MeanMarginTreeRegressor().fit(X, X[:, :2]), X, Y),
-    "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
+    "init-unfitted": lambda: tao(init=FittedWhole()),
     "preset": lambda: cascade(preset="deep"),
     "n_trees": lambda: cascade(n_trees=0),
     "class_vectors": lambda: cascade(class_vectors="in_bag"),
