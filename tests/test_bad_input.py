@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
+import hedgerow
 from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -276,6 +277,21 @@ REFUSALS = {
     "graph-type": lambda: unpickle(left=np.array(["1", "2", "3"])),
     "graph-column": lambda: unpickle(left=None),
     "graph-format": lambda: unpickle(format=99),
+    "compare-missing-target": lambda: hedgerow.compare(X, changed(Y, 0, np.nan)),
+    "compare-budget": lambda: hedgerow.compare(X, Y, budget="soon"),
+    "compare-cv": lambda: hedgerow.compare(X, Y, cv=1),
+    "compare-unknown-model": lambda: hedgerow.compare(X, Y, models=["Elm"]),
+    "compare-bad-table": lambda: hedgerow.compare(
+        changed(X, slice(None), np.inf), Y, models=["hedgerow DecisionTree"]
+    ),
+    "within-no-limit": lambda: hedgerow.fit_within(X, Y),
+    "within-impossible": lambda: hedgerow.fit_within(
+        X, Y, max_bytes=1, models=["hedgerow DecisionTree"]
+    ),
+    "save-unfitted": lambda: hedgerow.save(DecisionTreeClassifier(), "nowhere.hedgerow"),
+    "save-function": lambda: hedgerow.save(forest(callback=print), "nowhere.hedgerow"),
+    "load-nothing": lambda: hedgerow.load("nowhere.hedgerow"),
+    "load-other-file": lambda: hedgerow.load(GUIDE),
 }
 
 
