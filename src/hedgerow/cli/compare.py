@@ -145,10 +145,8 @@ def write_files(result: Comparison, folder: Path) -> list[Path]:
         written.append(folder / "best.hedgerow")
         hedgerow.save(result.fit(ours[0].name), written[-1])
     try:
-        report = result.report()
+        result.report().write_html(folder / "report.html")
     except ModuleNotFoundError as error:
         note(f"no report.html: {error}")
         return written
-    written.append(folder / "report.html")
-    report.write_html(written[-1])
-    return written
+    return [*written, folder / "report.html"]

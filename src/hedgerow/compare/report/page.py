@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from hedgerow._files import write_text
 from hedgerow.compare.comparison import Comparison
 from hedgerow.compare.report import charts, still
 from hedgerow.compare.report.summary import summarise
@@ -93,19 +94,13 @@ class Report:
         return json.dumps(self.summary, allow_nan=False)
 
     def write_html(self, path: str | os.PathLike) -> None:
-        """Write the page to a file; a file that is there stays whole until the new one is.
+        """Write the page to a file, completely or not at all.
 
         Parameters
         ----------
         path : str or path-like
         """
-        path = Path(path)
-        half = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            half.write_text(self.html(), encoding="utf-8")
-            half.replace(path)
-        finally:
-            half.unlink(missing_ok=True)
+        write_text(path, self.html())
 
     def open(self) -> None:
         """Show the page in a browser."""
