@@ -23,15 +23,15 @@ from hedgerow import (
     CascadeForestClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    MeanMarginTreeClassifier,
     HeterogeneousForestClassifier,
+    MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
     MultiGrainedScanner,
     NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
-    TreeInTreeClassifier,
     TreeEmbeddingClassifier,
+    TreeInTreeClassifier,
 )
 from hedgerow._graph_model import GraphClassifier
 from hedgerow.graph import fine_tune
