@@ -63,6 +63,7 @@ void bind_data(nb::module_& m) {
                 data.append_categories(codes.data(), n_categories);
             },
             "codes"_a, "n_categories"_a)
+        .def("share", &Dataset::share, "Another data set of the same columns, not copied.")
         .def(
             "codes", [](nb::handle self, std::size_t f) { return codes(self, f); }, "feature"_a)
         .def("n_bins", [](const Dataset& d, std::size_t f) { return column_of(d, f).n_bins; })

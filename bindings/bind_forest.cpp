@@ -101,12 +101,21 @@ nb::object grow_members(Forest& forest, const Dataset& data,
                         const std::optional<Vector<double>>& numbers,
                         const std::optional<Vector<double>>& weights, const ForestParams& params,
                         std::size_t n_trees, bool out_of_bag, int n_jobs,
-                        const std::function<void(std::size_t)>& progress) {
+                        const std::function<void(std::size_t)>& progress,
+                        const std::optional<Vector<Row>>& rows,
+                        const std::optional<Vector<Row>>& held) {
     const auto targets = targets_from(classes, numbers, weights);
-    OutOfBag oob;
-    if (out_of_bag) {
-        oob.sums.resize(data.n_rows() * forest.graphs.n_outputs());
-        oob.counts.resize(data.n_rows());
+    if (rows && rows->size() == 0) throw nb::value_error("no rows to grow on");
+    for (const auto& some : {span_of(rows), span_of(held)}) {
+        for (const Row row : some) {
+            if (row >= data.n_rows()) throw nb::value_error("a row is out of range");
+        }
+    }
+    Unseen unseen{out_of_bag, span_of(held), {}, {}};
+    const bool asks = out_of_bag || held;
+    if (asks) {
+        unseen.sums.resize(data.n_rows() * forest.graphs.n_outputs());
+        unseen.counts.resize(data.n_rows());
     }
     std::atomic<std::size_t> done{0};
     std::size_t reported = 0;
@@ -116,14 +125,15 @@ nb::object grow_members(Forest& forest, const Dataset& data,
     in_core(
         n_jobs,
         [&](Team& team) {
-            grow_forest(data, targets, params, n_trees, forest, out_of_bag ? &oob : nullptr, done,
-                        team);
+            grow_forest(data, span_of(rows), targets, params, n_trees, forest,
+                        asks ? &unseen : nullptr, done, team);
         },
         progress ? std::function<void()>(report) : std::function<void()>());
     if (progress) report();
-    if (!out_of_bag) return nb::none();
-    return nb::make_tuple(array_of(std::move(oob.sums), {data.n_rows(), forest.graphs.n_outputs()}),
-                          array_of(std::move(oob.counts)));
+    if (!asks) return nb::none();
+    return nb::make_tuple(
+        array_of(std::move(unseen.sums), {data.n_rows(), forest.graphs.n_outputs()}),
+        array_of(std::move(unseen.counts)));
 }
 
 }  // namespace
@@ -137,7 +147,7 @@ void bind_forest(nb::module_& m) {
                std::uint32_t n_draws, bool balanced_subsample) {
                 new (self) ForestParams{tree, seed, bootstrap, n_draws, balanced_subsample};
             },
-            "tree"_a, nb::kw_only(), "seed"_a, "bootstrap"_a, "n_draws"_a = 0,
+            "tree"_a, nb::kw_only(), "seed"_a, "bootstrap"_a, "n_draws"_a,
             "balanced_subsample"_a = false)
         .def(
             "bag",
@@ -153,9 +163,12 @@ void bind_forest(nb::module_& m) {
                 new (self) Forest{PackedGraphs(n_features, n_outputs), {}};
             },
             "n_features"_a, "n_outputs"_a)
-        .def("grow", &grow_members, "data"_a, "classes"_a.none(), "numbers"_a.none(),
-             "weights"_a.none(), "params"_a, "n_trees"_a, "out_of_bag"_a = false, "n_jobs"_a = 1,
-             "progress"_a.none() = nb::none())
+        .def(
+            "grow", &grow_members, "data"_a, "classes"_a.none(), "numbers"_a.none(),
+            "weights"_a.none(), "params"_a, "n_trees"_a, "out_of_bag"_a = false, "n_jobs"_a = 1,
+            "progress"_a.none() = nb::none(), "rows"_a.none() = nb::none(),
+            "held"_a.none() = nb::none(),
+            "Grow on the given rows (all when None); sums and counts of the values of unseen rows.")
         .def("out_of_bag_importances", &importances<float>, "params"_a, "x"_a, "classes"_a.none(),
              "numbers"_a.none(), "n_jobs"_a = 1)
         .def("out_of_bag_importances", &importances<double>, "params"_a, "x"_a, "classes"_a.none(),

@@ -7,6 +7,7 @@ void bind_forest(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
 void bind_row(nanobind::module_& m);
+void bind_tnt(nanobind::module_& m);
 void bind_tao(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
@@ -24,5 +25,6 @@ NB_MODULE(_engine, m) {
     bind_margin(m);
     bind_forest(m);
     bind_row(m);
+    bind_tnt(m);
     bind_tao(m);
 }

@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import re
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,18 @@ from sklearn.neighbors import KNeighborsClassifier
 from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
+    CascadeForestClassifier,
     CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    MeanMarginTreeRegressor,
+    MultiGrainedScanner,
+    NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
     TreeEmbeddingClassifier,
 )
+from hedgerow.graph import fine_tune
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
 REFUSED = {
@@ -67,6 +73,17 @@ def boost(estimator=None, X=X, y=Y):
 
 def tao(**parameters):
     return TAOTreeClassifier(**parameters).fit(X, Y)
+
+
+def cascade(X=X, y=Y, **parameters):
+    small = {"preset": "light", "n_trees": 3}
+    return CascadeForestClassifier(**small | parameters).fit(X, y)
+
+
+def cascades_in_one_folder(*tables):
+    with tempfile.TemporaryDirectory() as folder:
+        for table in tables:
+            cascade(table, checkpoint=folder)
 
 
 def changed(array, place, value):
@@ -193,7 +210,27 @@ REFUSALS = {
     "init": lambda: tao(init=DecisionTreeRegressor()),
     "init-features": lambda: tao(init=classify(FRAME)),
     "init-classes": lambda: tao(init=classify(y=Y + 1)),
+    "naive-C": lambda: NaiveDecisionGraphClassifier(C=-1).fit(X, Y),
+    "naive-max_splits": lambda: NaiveDecisionGraphClassifier(max_splits=0).fit(X, Y),
+    "tune-no-graph": lambda: fine_tune(forest(), X, Y),
+    "tune-not-fitted": lambda: fine_tune(DecisionTreeClassifier(), X, Y),
+    "tune-features": lambda: fine_tune(classify(), X[:, :2], Y),
+    "tune-classes": lambda: fine_tune(classify(), X, np.full(30, 7)),
+    "tune-outputs": lambda: fine_tune(MeanMarginTreeRegressor().fit(X, X[:, :2]), X, Y),
     "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
+    "preset": lambda: cascade(preset="deep"),
+    "n_trees": lambda: cascade(n_trees=0),
+    "class_vectors": lambda: cascade(class_vectors="in_bag"),
+    "validation_fraction": lambda: cascade(validation_fraction=1.0),
+    "screening": lambda: cascade(screening=2),
+    "storage": lambda: cascade(storage="tape"),
+    "no-members": lambda: cascade(estimators=[]),
+    "other-kind-of-member": lambda: cascade(estimators=[DecisionTreeRegressor()]),
+    "too-many-layers": lambda: cascade().truncate(9),
+    "cascade-of-one-row": lambda: cascade(X[:1], Y[:1]),
+    "other-checkpoint": lambda: cascades_in_one_folder(X, X * 2),
+    "shape": lambda: MultiGrainedScanner((2, 2)).fit(X, Y),
+    "windows": lambda: MultiGrainedScanner(windows=[4]).fit(X, Y),
     "graph-cycle": lambda: unpickle(
         kind=numbers(1, 1, 0, dtype=np.uint8),
         feature=numbers(0, 0, -1),

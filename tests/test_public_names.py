@@ -12,6 +12,8 @@ NAMES = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CascadeForestClassifier",
+    "CascadeForestRegressor",
     "CentredTreeNetworkRegressor",
     "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
@@ -25,6 +27,8 @@ NAMES = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "MultiGrainedScanner",
+    "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
@@ -33,10 +37,14 @@ NAMES = [
     "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeInTreeClassifier",
+    "TreeInTreeRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]
 
 

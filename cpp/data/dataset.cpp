@@ -14,10 +14,14 @@ std::uint32_t Column::bins_up_to(double threshold) const {
 }
 
 Cut cut_near(const Column& column, std::uint32_t a, std::uint32_t b, double threshold) {
-    // The last bin that starts at or below the threshold.
-    const auto first = column.smallest.begin();
-    auto bin = static_cast<std::uint32_t>(std::upper_bound(first + a + 1, first + b, threshold) -
-                                          first - 1);
+    // The last bin from `a` on, but before `b`, that starts at or below the threshold; by halves
+    // and without branches, which random thresholds would mispredict every other time.
+    std::uint32_t bin = a;
+    for (std::uint32_t n = b - a; n > 1;) {
+        const std::uint32_t half = n / 2;
+        bin += column.smallest[bin + half] <= threshold ? half : 0;
+        n -= half;
+    }
     if (threshold < column.largest_of(bin)) {  // the threshold lies inside this bin
         const double from_left = bin > a ? threshold - column.smallest_of(bin) : INFINITY;
         const double from_right = bin + 1 < b ? column.largest_of(bin) - threshold : INFINITY;
@@ -56,7 +60,7 @@ void Dataset::append_numbers(std::span<const Strided<T>> columns, std::uint32_t 
                    : std::clamp<std::size_t>(buffer_bytes / (sizeof(T) * (n_rows_ + 1)), 1, most);
     const std::size_t n_groups = (columns.size() + per_group - 1) / per_group;
 
-    std::vector<std::unique_ptr<const Column>> fresh(columns.size());
+    std::vector<std::shared_ptr<const Column>> fresh(columns.size());
     std::vector<std::vector<T>> buffers(team.size());
     team.for_each(n_groups, [&](std::size_t group, int worker) {
         const std::size_t begin = group * per_group;
@@ -75,7 +79,7 @@ void Dataset::append_numbers(std::span<const Strided<T>> columns, std::uint32_t 
         }
         for (std::size_t c = begin; c < end; ++c) {
             const T* values = contiguous ? columns[c].data : buffer.data() + (c - begin) * n_rows_;
-            fresh[c] = std::make_unique<const Column>(bin_numbers(values, n_rows_, max_bins));
+            fresh[c] = std::make_shared<const Column>(bin_numbers(values, n_rows_, max_bins));
             team.checkpoint(worker);
         }
     });
@@ -87,7 +91,13 @@ template void Dataset::append_numbers(std::span<const Strided<double>>, std::uin
 
 void Dataset::append_categories(const std::int32_t* codes, std::uint32_t n_categories) {
     columns_.push_back(
-        std::make_unique<const Column>(bin_categories(codes, n_rows_, n_categories)));
+        std::make_shared<const Column>(bin_categories(codes, n_rows_, n_categories)));
+}
+
+Dataset Dataset::share() const {
+    Dataset other(n_rows_);
+    other.columns_ = columns_;
+    return other;
 }
 
 }  // namespace hedgerow

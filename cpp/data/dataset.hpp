@@ -6,7 +6,8 @@
 // missing   has the code n_bins, one past the last bin
 //
 // Columns are stored one after the other and never move, so columns can be appended while views of
-// the earlier ones are in use. Memory: one byte per cell (two if wide) and the bins' values.
+// the earlier ones are in use, and several data sets can share them. Memory: one byte per cell (two
+// if wide) and the bins' values.
 #pragma once
 
 #include <cstddef>
@@ -82,10 +83,13 @@ class Dataset {
     template <class T>
     void append_numbers(std::span<const Strided<T>> columns, std::uint32_t max_bins, Team& team);
     void append_categories(const std::int32_t* codes, std::uint32_t n_categories);
+    // Another data set of the same columns, not copied: what is appended to one is not in the
+    // other.
+    Dataset share() const;
 
   private:
     std::size_t n_rows_;
-    std::vector<std::unique_ptr<const Column>> columns_;
+    std::vector<std::shared_ptr<const Column>> columns_;
 };
 
 }  // namespace hedgerow

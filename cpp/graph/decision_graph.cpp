@@ -87,9 +87,6 @@ std::size_t DecisionGraph::n_leaves() const {
     return static_cast<std::size_t>(std::count(kind.begin(), kind.end(), 0));
 }
 
-namespace {
-
-// Nodes with every parent before its children; throws if there is a cycle.
 std::vector<std::int32_t> topological_order(const DecisionGraph& graph) {
     const std::size_t n = graph.n_nodes();
     std::vector<std::int32_t> n_parents(n, 0);
@@ -111,8 +108,6 @@ std::vector<std::int32_t> topological_order(const DecisionGraph& graph) {
     }
     return order;
 }
-
-}  // namespace
 
 std::size_t DecisionGraph::depth() const {
     std::vector<std::size_t> depth_of(n_nodes(), 0);
@@ -143,16 +138,21 @@ std::int32_t DecisionGraph::add_node() {
 }
 
 std::int32_t DecisionGraph::copy_node(const DecisionGraph& from, std::int32_t node) {
-    const std::int32_t to = add_node();
-    kind[to] = from.kind[node];
-    missing_left[to] = from.missing_left[node];
-    feature[to] = from.feature[node];
-    threshold[to] = from.threshold[node];
+    const std::int32_t to = copy_test(from, node);
     n_samples[to] = from.n_samples[node];
     weight[to] = from.weight[node];
     impurity[to] = from.impurity[node];
     const auto values = from.value_of(node);
     std::copy(values.begin(), values.end(), value.end() - n_outputs);
+    return to;
+}
+
+std::int32_t DecisionGraph::copy_test(const DecisionGraph& from, std::int32_t node) {
+    const std::int32_t to = add_node();
+    kind[to] = from.kind[node];
+    missing_left[to] = from.missing_left[node];
+    feature[to] = from.feature[node];
+    threshold[to] = from.threshold[node];
     if (kind[to] == static_cast<std::uint8_t>(Kind::category)) {
         detail[to] = tests.add_set(from.tests.set(from.detail[node]));
     } else if (kind[to] == static_cast<std::uint8_t>(Kind::oblique)) {

@@ -176,12 +176,18 @@ struct DecisionGraph {
     std::int32_t add_node();
     // Appends a copy of another graph's node, its test included, without children.
     std::int32_t copy_node(const DecisionGraph& from, std::int32_t node);
+    // The same without the node's statistics and value.
+    std::int32_t copy_test(const DecisionGraph& from, std::int32_t node);
     void make_leaf(std::int32_t node);
 
     // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range,
     // acyclic, every node reachable from the root, finite numbers.
     void validate() const;
 };
+
+// Nodes with every parent before its children; throws std::invalid_argument if there is a cycle or a
+// node that the root does not reach.
+std::vector<std::int32_t> topological_order(const DecisionGraph& graph);
 
 // One graph from several, numbered in preorder: child -2 - i of `top` stands for the root of
 // parts[i].

@@ -118,6 +118,13 @@ class ClassSides {
           left_(stats.n_padded()),
           right_(stats.n_padded()) {}
 
+    // The classes 0..n-1 are all there are from now on.
+    void set_classes(std::uint32_t n) {
+        stats_.n_classes = n;
+        n_padded_ = stats_.n_padded();
+        left_.resize(n_padded_);
+        right_.resize(n_padded_);
+    }
     void start(const Number* total) {
         std::fill(left_.begin(), left_.end(), Number{0});
         std::copy(total, total + n_padded_, right_.begin());

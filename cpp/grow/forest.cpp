@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 #include "base/random.hpp"
 #include "graph/coded.hpp"
@@ -16,13 +17,21 @@ std::uint64_t key_of_member(const ForestParams& params, std::uint64_t member) {
     return key_of(scramble(params.seed), member);
 }
 
-// The rows of member i's bag with their weights.
-Sample sample_of(const ForestParams& params, const GrowTargets& targets,
+// The rows that a forest is grown on.
+struct View {
+    std::span<const Row> rows;  // empty: all
+    std::size_t size;
+
+    Row operator[](std::size_t i) const { return rows.empty() ? static_cast<Row>(i) : rows[i]; }
+};
+
+// The rows of a member's bag, which counts the rows of the view, with their weights.
+Sample sample_of(const ForestParams& params, const GrowTargets& targets, const View& view,
                  const std::vector<std::uint32_t>& bag) {
     std::vector<double> by_class(params.tree.n_classes, 1.0);
     if (params.balanced_subsample) {
         std::vector<double> counts(params.tree.n_classes, 0.0);
-        for (std::size_t row = 0; row < bag.size(); ++row) counts[targets.classes[row]] += bag[row];
+        for (std::size_t i = 0; i < bag.size(); ++i) counts[targets.classes[view[i]]] += bag[i];
         const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
         const auto present =
             std::count_if(counts.begin(), counts.end(), [](double c) { return c > 0; });
@@ -32,21 +41,33 @@ Sample sample_of(const ForestParams& params, const GrowTargets& targets,
     }
     std::vector<Row> rows;
     std::vector<double> weights;
-    for (std::size_t row = 0; row < bag.size(); ++row) {
-        double weight = bag[row];
+    for (std::size_t i = 0; i < bag.size(); ++i) {
+        const Row row = view[i];
+        double weight = bag[i];
         if (!targets.weights.empty()) weight *= targets.weights[row];
         if (params.balanced_subsample) weight *= by_class[targets.classes[row]];
         if (weight == 0) continue;
-        rows.push_back(static_cast<Row>(row));
+        rows.push_back(row);
         weights.push_back(weight);
     }
-    if (rows.empty()) {  // a bag of rows without weight: fall back on all that have some
-        std::vector<std::uint32_t> all(bag.size(), 1);
+    const std::vector<std::uint32_t> all(bag.size(), 1);
+    if (rows.empty() && bag != all) {  // a bag of rows without weight: take all that have some
         ForestParams plain = params;
         plain.balanced_subsample = false;
-        return sample_of(plain, targets, all);
+        return sample_of(plain, targets, view, all);
     }
     return {std::move(rows), std::move(weights)};
+}
+
+// A copy of the codes by row pays for trees that draw features of a wide table: narrow ones gather
+// small nodes from the columns (grow/gathered.hpp).
+bool worth_copying(const Dataset& data, const GrowParams& tree, std::size_t n_trees) {
+    constexpr std::size_t few_trees = 4, few_features = 256;
+    if (n_trees < few_trees || data.n_features() <= few_features) return false;
+    for (std::size_t f = 0; f < data.n_features(); ++f) {
+        if (data.column(f).wide) return false;
+    }
+    return tree.draws(data.n_features());
 }
 
 void add_importances(const DecisionGraph& graph, std::vector<double>& importances) {
@@ -75,48 +96,60 @@ struct Grown {
 
 std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
                                   std::uint64_t member) {
-    std::vector<std::uint32_t> bag(n_rows, params.bootstrap ? 0 : 1);
+    if (!params.bootstrap && params.n_draws >= n_rows) return std::vector<std::uint32_t>(n_rows, 1);
+    std::vector<std::uint32_t> bag(n_rows, 0);
+    Random random(key_of(key_of_member(params, member), 0));
     if (params.bootstrap) {
-        Random random(key_of(key_of_member(params, member), 0));
         for (std::uint32_t i = 0; i < params.n_draws; ++i) ++bag[random.below(n_rows)];
+        return bag;
+    }
+    // Floyd's draws without replacement: where a row is taken already, the last one is free.
+    for (std::size_t last = n_rows - params.n_draws; last < n_rows; ++last) {
+        const std::size_t row = random.below(last + 1);
+        bag[bag[row] == 0 ? row : last] = 1;
     }
     return bag;
 }
 
-void grow_forest(const Dataset& data, const GrowTargets& targets, const ForestParams& params,
-                 std::size_t n_trees, Forest& forest, OutOfBag* out_of_bag,
+void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
+                 const ForestParams& params, std::size_t n_trees, Forest& forest, Unseen* unseen,
                  std::atomic<std::size_t>& done, Team& team) {
+    const View view{rows, rows.empty() ? data.n_rows() : rows.size()};
     const std::size_t first = forest.graphs.n_graphs();
     std::vector<std::unique_ptr<Grown>> waiting(n_trees);
     std::size_t n_added = 0;
     std::mutex adding;
+    std::optional<RowCodes> by_row;
+    if (worth_copying(data, params.tree, n_trees)) by_row.emplace(data, team);
 
     const auto add = [&](Grown& grown) {
         forest.graphs.add(grown.graph);
         add_importances(grown.graph, forest.importances);
         for (std::size_t i = 0; i < grown.unseen.size(); ++i) {
             const auto value = grown.graph.value_of(grown.leaves[i]);
-            double* sum = out_of_bag->sums.data() + std::size_t(grown.unseen[i]) * value.size();
+            double* sum = unseen->sums.data() + std::size_t(grown.unseen[i]) * value.size();
             for (std::size_t k = 0; k < value.size(); ++k) sum[k] += value[k];
-            ++out_of_bag->counts[grown.unseen[i]];
+            ++unseen->counts[grown.unseen[i]];
         }
     };
 
     team.for_each(n_trees, [&](std::size_t i, int worker) {
         const std::uint64_t member = first + i;
-        const auto bag = bag_of(params, data.n_rows(), member);
+        const auto bag = bag_of(params, view.size, member);
         GrowParams tree = params.tree;
         tree.seed = key_of(key_of_member(params, member), 1);
         Team solo(1, team.poll_for(worker));
         auto grown = std::make_unique<Grown>();
-        grown->graph = grow_sample(data, sample_of(params, targets, bag), targets, tree, solo);
-        if (out_of_bag) {
-            const CodedGraph coded(grown->graph, data);
-            for (std::size_t row = 0; row < bag.size(); ++row) {
-                if (bag[row] > 0) continue;
-                grown->unseen.push_back(static_cast<Row>(row));
-                grown->leaves.push_back(coded.leaf_of(static_cast<Row>(row)));
+        Sample sample = sample_of(params, targets, view, bag);
+        if (by_row) sample.by_row = &*by_row;
+        grown->graph = grow_sample(data, std::move(sample), targets, tree, solo);
+        if (unseen) {
+            grown->unseen.assign(unseen->held.begin(), unseen->held.end());
+            for (std::size_t i = 0; unseen->out_of_bag && i < bag.size(); ++i) {
+                if (bag[i] == 0) grown->unseen.push_back(view[i]);
             }
+            const CodedGraph coded(grown->graph, data);
+            for (const Row row : grown->unseen) grown->leaves.push_back(coded.leaf_of(row));
         }
         std::lock_guard lock(adding);
         waiting[i] = std::move(grown);

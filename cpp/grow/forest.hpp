@@ -1,12 +1,13 @@
 // Many trees on one binned data set.
 //
-// member   tree number i of a forest; it depends on (seed, i) and the data alone, so growing 50
-// trees
-//          and then 50 more gives the same 100 as growing them at once, on any number of threads
-// bag      the rows a member was grown on: drawn with replacement, kept as multiplicities
+// member   tree number i of a forest; it depends on (seed, i) and the data alone, so growing 50 and
+//          then 50 more gives the same 100 as growing them at once, on any number of threads
+// bag      the rows a member was grown on, kept as multiplicities
+// unseen   rows that a member is asked about although it did not learn from them: those out of its
+//          bag, or those held out from the whole forest, such as a fold of a cross-validation
 //
 // Threads take whole trees. A finished tree is packed at once (16 bytes a node) in the order of the
-// members; its out-of-bag rows are routed by their codes while the tree is still at hand.
+// members; its unseen rows are routed by their codes while the tree is still at hand.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ namespace hedgerow {
 struct ForestParams {
     GrowParams tree;  // its seed is replaced by each member's
     std::uint64_t seed = 0;
-    bool bootstrap = true;
+    bool bootstrap = true;            // draw with replacement
     std::uint32_t n_draws = 0;        // rows drawn for each bag
     bool balanced_subsample = false;  // weigh classes by their frequency in each bag
 };
@@ -30,8 +31,10 @@ struct ForestParams {
 std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
                                   std::uint64_t member);
 
-struct OutOfBag {
-    std::vector<double> sums;  // n_rows x n_outputs, over the members that did not see the row
+struct Unseen {
+    bool out_of_bag = false;    // ask each member about the rows that it did not draw
+    std::span<const Row> held;  // ask every member about these
+    std::vector<double> sums;   // n_rows x n_outputs, over the members that were asked about a row
     std::vector<std::uint32_t> counts;  // how many these are
 };
 
@@ -40,9 +43,10 @@ struct Forest {
     std::vector<double> importances;  // n_features shares for each member
 };
 
-// Grows the members n..n+n_trees-1 of a forest that has n of them. `done` counts finished trees.
-void grow_forest(const Dataset& data, const GrowTargets& targets, const ForestParams& params,
-                 std::size_t n_trees, Forest& forest, OutOfBag* out_of_bag,
+// Grows the members n..n+n_trees-1 of a forest that has n of them, on the given rows (all when
+// empty; none twice). `done` counts finished trees.
+void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
+                 const ForestParams& params, std::size_t n_trees, Forest& forest, Unseen* unseen,
                  std::atomic<std::size_t>& done, Team& team);
 
 // By how much each member's loss on its out-of-bag rows rises when a feature is shuffled among

@@ -61,4 +61,16 @@ Gathered::Gathered(const std::vector<CodeView>& from, std::span<const Row> rows,
     }
 }
 
+void RowBlock::copy(const RowCodes& codes, const std::vector<CodeView>& from, std::span<Row> rows) {
+    const std::size_t n_features = codes.n_features(), stride = stride_for(n_features);
+    lines_.resize(std::max(lines_.size(), (rows.size() * stride + 63) / 64));
+    auto* block = reinterpret_cast<std::uint8_t*>(lines_.data());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::copy_n(codes.of(rows[i]), n_features, block + i * stride);
+        rows[i] = static_cast<Row>(i * stride);
+    }
+    views = from;
+    for (std::size_t f = 0; f < n_features; ++f) views[f].narrow = block + f;
+}
+
 }  // namespace hedgerow

@@ -5,11 +5,13 @@
 // a cache miss per cell and level.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "data/row_codes.hpp"
 #include "grow/split.hpp"
 
 namespace hedgerow {
@@ -26,6 +28,26 @@ struct Gathered {
     std::unique_ptr<std::uint8_t[]> narrow_;
     std::vector<std::vector<std::uint16_t>> wide_;
     std::vector<std::uint16_t> originals_;
+};
+
+// The same for trees that draw features, from the copy of the codes by row: rows stay together, and
+// are copied whole.
+struct RowBlock {
+    std::vector<CodeView> views;  // to be read at the rows that `copy` returns
+
+    // Bytes from row to row: a row of up to 64 codes never crosses a cache line.
+    static std::size_t stride_for(std::size_t n_features) {
+        return n_features <= 64 ? std::bit_ceil(n_features) : (n_features + 63) / 64 * 64;
+    }
+
+    // Numbers the rows anew, by where their codes begin in the block.
+    void copy(const RowCodes& codes, const std::vector<CodeView>& from, std::span<Row> rows);
+
+  private:
+    struct alignas(64) Line {
+        std::uint8_t codes[64];
+    };
+    std::vector<Line> lines_;
 };
 
 }  // namespace hedgerow

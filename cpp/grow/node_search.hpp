@@ -14,7 +14,10 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "grow/gathered.hpp"
 #include "grow/histogram.hpp"
+#include "grow/partition.hpp"
+#include "grow/random_split.hpp"
 #include "grow/split_search.hpp"
 
 namespace hedgerow {
@@ -29,13 +32,15 @@ struct Workspace {
     Sides sides;
     std::vector<Number> total;
     std::vector<Number> bins, zeros;
+    std::vector<std::int32_t> class_rank;  // see NodeSearch::with_own_classes
+    std::vector<Number> own_total;
+    std::vector<typename Stats::Target> own_targets;
+    LeftStats<Stats> left;
+    RowBlock block;
     std::vector<std::uint32_t> keys, scratch;
-    std::vector<std::uint16_t> codes;
     std::vector<std::uint32_t> features;
     std::uint32_t n_opened = 0;
-    std::vector<Row> rows;
-    std::vector<typename Stats::Target> targets;
-    std::vector<typename Stats::Weight> weights;
+    Partition<Stats> partition;
 };
 
 template <class Sides>
@@ -53,18 +58,20 @@ class NodeSearch {
           max_features_(params.max_features < 0 ? n_features
                                                 : static_cast<std::uint32_t>(std::min<std::int64_t>(
                                                       params.max_features, n_features))),
-          random_(params.splitter == GrowParams::Splitter::random) {}
+          random_(params.splitter == GrowParams::Splitter::random),
+          draws_(params.draws(n_features)) {}
 
     std::uint32_t max_features() const { return max_features_; }
 
     // Whether nodes look at some features or thresholds only, drawn at random. Such trees are grown
     // in one piece: what a node draws depends on which features were found constant before it.
-    bool draws() const { return max_features_ < n_features_ || random_; }
+    bool draws() const { return draws_; }
 
     // All features that are not known to be constant; newly found constants move to the front.
-    Split search_all(const Rows& rows, std::uint32_t& n_constant, const Views& views, Work& work,
+    Split search_all(const Rows& node, std::uint32_t& n_constant, const Views& views, Work& work,
                      const SplitRules& rules) const {
         Split best;
+        const Rows rows = with_own_classes(node, work);
         auto& features = work.features;
         for (std::uint32_t at = n_constant; at < n_features_;) {
             const int n =
@@ -81,10 +88,11 @@ class NodeSearch {
     // Features drawn without replacement until max_features were looked at and one of them varied.
     // Known constants count as looked at, as in scikit-learn. A split into two pure children ends
     // the search: nothing can be better (most nodes of a full-grown tree have two or three rows).
-    Split search_drawn(const Rows& rows, std::uint32_t& n_constant, std::uint64_t key,
+    Split search_drawn(const Rows& node, std::uint32_t& n_constant, std::uint64_t key,
                        const Views& views, Work& work, const SplitRules& rules,
                        double pure_score) const {
         Split best;
+        const Rows rows = with_own_classes(node, work);
         Random random(key);
         auto& features = work.features;
         const std::uint32_t n_known = n_constant;
@@ -124,11 +132,49 @@ class NodeSearch {
     }
 
   private:
+    // The node with its classes numbered anew, without those that it does not have: most nodes of a
+    // full-grown tree have two or three classes, and every border costs as much as there are.
+    Rows with_own_classes(const Rows& node, Work& work) const {
+        work.left.forget();
+        if constexpr (Stats::classes) {
+            const std::uint32_t n_classes = stats_.n_classes;
+            work.class_rank.resize(n_classes);
+            std::uint32_t n_own = 0;
+            for (std::uint32_t k = 0; k < n_classes; ++k) {
+                work.class_rank[k] = static_cast<std::int32_t>(n_own);
+                n_own += node.total[k] > 0;
+            }
+            work.sides.set_classes(n_own);
+            if (n_own == n_classes) return node;
+            const Stats& own = work.sides.stats();
+            work.own_total.assign(own.width(), Number{0});
+            for (std::uint32_t k = 0; k < n_classes; ++k) {
+                if (node.total[k] > 0) work.own_total[work.class_rank[k]] = node.total[k];
+            }
+            if constexpr (Stats::weighted) {
+                work.own_total[own.n_padded()] = node.total[stats_.n_padded()];
+            }
+            if (work.own_targets.size() < node.n) work.own_targets.resize(node.n);
+            for (std::uint32_t i = 0; i < node.n; ++i) {
+                work.own_targets[i] = work.class_rank[node.targets[i]];
+            }
+            return {node.rows, work.own_targets.data(), node.weights, node.n,
+                    work.own_total.data()};
+        } else {
+            return node;
+        }
+    }
+
+    static bool has_two_values(const CodeView& view) {
+        return view.n_bins == 2 && view.narrow && !view.column->categorical &&
+               !view.column->has_missing;
+    }
+
     // Whether counting is cheaper than sorting. In nanoseconds, measured: a row takes 1 to count
     // and 5 to sort and move; a bin takes 1.5 and half of one for each number in it.
-    bool counts(const CodeView& view, std::uint32_t n) const {
+    static bool counts(const CodeView& view, std::uint32_t n, std::uint32_t width) {
         return view.column->categorical || n >= most_sorted_rows ||
-               4 * n > view.n_bins * (1.5 + 0.5 * stats_.width());
+               4 * n > view.n_bins * (1.5 + 0.5 * width);
     }
 
     // Up to four features at once, counted together where counting pays.
@@ -138,16 +184,22 @@ class NodeSearch {
         std::array<int, columns_per_pass> which{};
         std::array<std::size_t, columns_per_pass + 1> start{};
         int n_counted = 0;
+        const Stats& stats = work.sides.stats();
         for (int c = 0; c < n; ++c) {
             const CodeView& view = views[features[c]];
-            if (!counts(view, rows.n)) {
-                varies[c] = scan_sorted(work.sides, view, static_cast<std::int32_t>(features[c]),
-                                        rows, work.keys, work.scratch, work.zeros, rules, best);
+            const auto f = static_cast<std::int32_t>(features[c]);
+            if (has_two_values(view) && work.left.counts_bits(stats, rows)) {
+                varies[c] = scan_two(work.sides, view, f, rows, work.left, rules, best);
+                continue;
+            }
+            if (!counts(view, rows.n, stats.width())) {
+                varies[c] = scan_sorted(work.sides, view, f, rows, work.keys, work.scratch,
+                                        work.zeros, rules, best);
                 continue;
             }
             counted[n_counted] = &view;
             which[n_counted] = c;
-            start[n_counted + 1] = start[n_counted] + std::size_t(view.n_bins + 1) * stats_.width();
+            start[n_counted + 1] = start[n_counted] + std::size_t(view.n_bins + 1) * stats.width();
             ++n_counted;
         }
         if (n_counted == 0) return;
@@ -155,10 +207,10 @@ class NodeSearch {
         std::fill_n(work.bins.begin(), start[n_counted], Number{0});
         std::array<Number*, columns_per_pass> bins{};
         for (int c = 0; c < n_counted; ++c) bins[c] = work.bins.data() + start[c];
-        count_some(stats_, counted.data(), n_counted, rows, bins.data());
+        count_some(stats, counted.data(), n_counted, rows, bins.data());
         for (int c = 0; c < n_counted; ++c) {
             varies[which[c]] = scan_counted(work.sides, bins[c], *counted[c], features[which[c]],
-                                            work.total.data(), rules, best);
+                                            rows.total, rules, best);
         }
     }
 
@@ -166,18 +218,18 @@ class NodeSearch {
                        const SplitRules& rules, Random& random, Split& best) const {
         const auto f = static_cast<std::int32_t>(feature);
         if (!view.column->categorical) {
-            return scan_random(work.sides, view, f, rows, work.codes, work.bins, rules, random,
-                               best);
+            return scan_random(work.sides, view, f, rows, work.left, rules, random, best);
         }
-        work.bins.assign(std::size_t(view.n_bins + 1) * stats_.width(), Number{0});
-        count_column(stats_, view, rows, work.bins.data());
-        return scan_random_categories(work.sides, work.bins.data(), view, f, work.total.data(),
-                                      rules, random, best);
+        const Stats& stats = work.sides.stats();
+        work.bins.assign(std::size_t(view.n_bins + 1) * stats.width(), Number{0});
+        count_column(stats, view, rows, work.bins.data());
+        return scan_random_categories(work.sides, work.bins.data(), view, f, rows.total, rules,
+                                      random, best);
     }
 
     const Stats stats_;
     std::uint32_t n_features_, max_features_;
-    bool random_;
+    bool random_, draws_;
 };
 
 }  // namespace hedgerow

@@ -63,13 +63,7 @@ class Pruner {
         }
     }
 
-    DecisionGraph remaining() const {
-        DecisionGraph out;
-        out.n_features = tree_.n_features;
-        out.n_outputs = tree_.n_outputs;
-        copy(0, out);
-        return out;
-    }
+    DecisionGraph remaining() const { return cut_at(tree_, gone_); }
 
   private:
     struct Entry {
@@ -97,26 +91,6 @@ class Pruner {
         }
     }
 
-    void copy(std::int32_t root, DecisionGraph& out) const {
-        struct Place {
-            std::int32_t node, parent;
-            bool is_left;
-        };
-        std::vector<Place> stack{{root, -1, false}};
-        while (!stack.empty()) {
-            const auto [node, parent, is_left] = stack.back();
-            stack.pop_back();
-            const std::int32_t to = out.copy_node(tree_, node);
-            if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
-            if (gone_[node] || tree_.is_leaf(node)) {
-                out.make_leaf(to);
-                continue;
-            }
-            stack.push_back({tree_.right[node], to, false});
-            stack.push_back({tree_.left[node], to, true});
-        }
-    }
-
     const DecisionGraph& tree_;
     std::vector<std::int32_t> parent_;
     std::vector<double> own_, below_;
@@ -137,6 +111,30 @@ PruningPath pruning_path(const DecisionGraph& tree) {
         path.impurities.push_back(pruner.impurity());
     }
     return path;
+}
+
+DecisionGraph cut_at(const DecisionGraph& tree, const std::vector<bool>& ends) {
+    struct Place {
+        std::int32_t node, parent;
+        bool is_left;
+    };
+    DecisionGraph out;
+    out.n_features = tree.n_features;
+    out.n_outputs = tree.n_outputs;
+    std::vector<Place> stack{{0, -1, false}};
+    while (!stack.empty()) {
+        const auto [node, parent, is_left] = stack.back();
+        stack.pop_back();
+        const std::int32_t to = out.copy_node(tree, node);
+        if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+        if (ends[node] || tree.is_leaf(node)) {
+            out.make_leaf(to);
+            continue;
+        }
+        stack.push_back({tree.right[node], to, false});
+        stack.push_back({tree.left[node], to, true});
+    }
+    return out;
 }
 
 DecisionGraph prune(const DecisionGraph& tree, double alpha) {

@@ -20,4 +20,7 @@ PruningPath pruning_path(const DecisionGraph& tree);
 // The smallest subtree that minimises impurity + alpha * leaves.
 DecisionGraph prune(const DecisionGraph& tree, double alpha);
 
+// The tree with the marked nodes as leaves.
+DecisionGraph cut_at(const DecisionGraph& tree, const std::vector<bool>& ends);
+
 }  // namespace hedgerow

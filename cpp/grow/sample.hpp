@@ -14,8 +14,9 @@ namespace hedgerow {
 // The rows that count, with their weights.
 struct Sample {
     std::vector<Row> rows;
-    std::vector<double> weights;  // empty: all one
-    bool integral = true;         // class counts fit into 32-bit integers
+    std::vector<double> weights;       // empty: all one
+    bool integral = true;              // class counts fit into 32-bit integers
+    const RowCodes* by_row = nullptr;  // the data set's codes, where there is a copy by row
 
     Sample(std::vector<Row> rows, std::vector<double> weights);
 };
@@ -45,7 +46,7 @@ DecisionGraph grow_classifier(const Dataset& data, Sample sample, const GrowTarg
         std::vector<Number> weights(sample.weights.begin(), sample.weights.end());
         return TreeGrower<Sides<ClassStats<Number, weighted>>>(
                    data, params, stats, std::move(sample.rows), std::move(classes),
-                   std::move(weights), team)
+                   std::move(weights), team, sample.by_row)
             .grow();
     };
     if (sample.weights.empty()) return run(ClassStats<std::int32_t, false>{});
@@ -78,7 +79,7 @@ DecisionGraph grow_regressor(const Dataset& data, Sample sample, const GrowTarge
         stats.offset = offset;
         return TreeGrower<Sides<SumStats<weighted>>>(data, params, stats, std::move(sample.rows),
                                                      std::move(numbers), std::move(sample.weights),
-                                                     team)
+                                                     team, sample.by_row)
             .grow();
     };
     return sample.weights.empty() ? run(SumStats<false>{}) : run(SumStats<true>{});

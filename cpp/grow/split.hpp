@@ -28,6 +28,12 @@ struct GrowParams {
     double min_impurity_decrease = 0;
     double ccp_alpha = 0;
     std::uint64_t seed = 0;
+
+    // Whether nodes look at some features or thresholds only, drawn at random.
+    bool draws(std::size_t n_features) const {
+        return splitter == Splitter::random ||
+               (max_features >= 0 && static_cast<std::uint64_t>(max_features) < n_features);
+    }
 };
 
 // One feature's codes as a grower reads them: the data set's own column, or a gathered copy whose

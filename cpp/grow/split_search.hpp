@@ -2,7 +2,7 @@
 //
 // scan_bins    over a histogram of the node (large nodes), cost: bins
 // scan_sorted  over the node's rows sorted by code (small nodes), cost: rows
-// scan_random  one threshold drawn uniformly between the node's smallest and largest value
+// scan_two     a feature of two values, which has one border
 //
 // Each returns false when the feature is constant in the node, and otherwise updates `best`.
 // Missing values are tried on both sides; where a node has none they later follow the heavier
@@ -16,23 +16,10 @@
 #include "base/random.hpp"
 #include "grow/category_split.hpp"
 #include "grow/criterion.hpp"
+#include "grow/left_stats.hpp"
 #include "grow/split.hpp"
 
 namespace hedgerow {
-
-template <class Stats>
-struct NodeRows {
-    const Row* rows;
-    const typename Stats::Target* targets;
-    const typename Stats::Weight* weights;  // null when unweighted
-    std::uint32_t n;
-    const typename Stats::Number* total;
-
-    auto weight(std::uint32_t i) const {
-        if constexpr (Stats::weighted) return weights[i];
-        return typename Stats::Weight{1};
-    }
-};
 
 namespace detail {
 
@@ -188,86 +175,14 @@ bool scan_sorted(Sides& sides, const CodeView& view, std::int32_t feature,
     return true;
 }
 
-namespace detail {
-
-struct CodeRange {
-    std::uint32_t low, high, n_missing;  // of the codes that are not missing
-};
-
-// Copies a node's codes in the order of its rows, and finds their range.
-template <class Code, class Stats>
-CodeRange copy_codes(const Code* from, std::uint32_t missing, const NodeRows<Stats>& node,
-                     std::uint16_t* codes) {
-    std::uint32_t low = ~0u, high = 0, n_missing = 0;
-    for (std::uint32_t i = 0; i < node.n; ++i) {
-        const std::uint32_t code = from[node.rows[i]];
-        codes[i] = static_cast<std::uint16_t>(code);
-        n_missing += code == missing;
-        low = std::min(low, code);
-        high = std::max(high, code == missing ? 0 : code);
-    }
-    return {low, high, n_missing};
-}
-
-// The stats of the rows that go left, into the first bin. There is no branch on the side, and
-// neighbouring rows add to different numbers, so that they do not wait for each other.
-template <class Stats, class GoesLeft>
-void sum_left(const Stats& stats, const NodeRows<Stats>& node, const std::uint16_t* codes,
-              const GoesLeft& goes_left, std::vector<typename Stats::Number>& bins) {
-    const std::size_t width = stats.width();
-    if constexpr (Stats::classes) {
-        bins.assign(4 * width, 0);  // left and right, for even and odd rows
-        for (std::uint32_t i = 0; i < node.n; ++i) {
-            const std::size_t bin = 2 * !goes_left(codes[i]) + i % 2;
-            stats.add(bins.data() + bin * width, node.targets[i], node.weight(i));
-        }
-        for (std::size_t k = 0; k < width; ++k) bins[k] += bins[width + k];
-    } else {
-        double sum[2] = {0, 0}, weight[2] = {0, 0}, n = 0;
-        for (std::uint32_t i = 0; i < node.n; ++i) {
-            const double share = goes_left(codes[i]) ? node.weight(i) : 0.0;
-            sum[i % 2] += share * node.targets[i];
-            weight[i % 2] += share;
-            n += goes_left(codes[i]);
-        }
-        bins.assign({sum[0] + sum[1], weight[0] + weight[1], n});
-    }
-}
-
-}  // namespace detail
-
 template <class Sides, class Stats>
-bool scan_random(Sides& sides, const CodeView& view, std::int32_t feature,
-                 const NodeRows<Stats>& node, std::vector<std::uint16_t>& codes,
-                 std::vector<typename Stats::Number>& bins, const SplitRules& rules, Random& random,
-                 Split& best) {
-    if (codes.size() < node.n) codes.resize(node.n);
-    const auto [low, high, n_missing] =
-        view.narrow ? detail::copy_codes(view.narrow, view.n_bins, node, codes.data())
-                    : detail::copy_codes(view.wide, view.n_bins, node, codes.data());
-    if (n_missing == node.n || (low == high && n_missing == 0)) return false;
-    const Column& column = *view.column;
-    const bool missing_left = n_missing > 0 && low != high && (random.next() & 1);
-    std::uint32_t last_left = high;
-    double threshold = std::numeric_limits<double>::infinity();
-    if (low != high) {
-        const double from = column.smallest_of(view.data_code(low));
-        const double to = column.largest_of(view.data_code(high));
-        const double wanted = from + random.uniform() * (to - from);
-        const Cut cut = cut_near(column, view.data_code(low), view.data_code(high), wanted);
-        threshold = cut.threshold;
-        last_left = view.code_up_to(cut.last_left, low, high);
-    }
-    const auto goes_left = [&](std::uint32_t code) {
-        return (code <= last_left) | ((code == view.n_bins) & missing_left);
-    };
-    detail::sum_left(sides.stats(), node, codes.data(), goes_left, bins);
+bool scan_two(Sides& sides, const CodeView& view, std::int32_t feature, const NodeRows<Stats>& node,
+              LeftStats<Stats>& left, const SplitRules& rules, Split& best) {
+    const auto range = left.read(sides.stats(), view, node);
+    if (range.low == range.high) return false;
     sides.start(node.total);
-    sides.move(bins.data());
-    if (detail::take_border(sides, rules, feature, last_left, missing_left, best)) {
-        best.b = low == high ? view.n_bins : last_left + 1;
-        best.threshold = threshold;
-    }
+    sides.move(left.sum(sides.stats(), view, node, 0, false));
+    if (detail::take_border(sides, rules, feature, 0, false, best)) best.b = 1;
     return true;
 }
 

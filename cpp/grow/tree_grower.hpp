@@ -69,7 +69,8 @@ class TreeGrower {
 
   public:
     TreeGrower(const Dataset& data, const GrowParams& params, Stats stats, std::vector<Row> rows,
-               std::vector<Target> targets, std::vector<Weight> weights, Team& team)
+               std::vector<Target> targets, std::vector<Weight> weights, Team& team,
+               const RowCodes* by_row = nullptr)
         : data_(data),
           params_(params),
           stats_(stats),
@@ -77,6 +78,7 @@ class TreeGrower {
           targets_(std::move(targets)),
           weights_(std::move(weights)),
           team_(team),
+          by_row_(by_row),
           n_features_(static_cast<std::uint32_t>(data.n_features())),
           search_(params, stats, n_features_) {
         for (std::uint32_t f = 0; f < n_features_; ++f) {
@@ -180,11 +182,18 @@ class TreeGrower {
         }
     }
 
-    bool may_split(const Node& node, const Work& work) const {
+    bool may_split(const Node& node, std::int32_t index, const Site& site) const {
+        const Work& work = site.work;
         if (params_.max_depth >= 0 && node.depth >= params_.max_depth) return false;
         if (node.size() < params_.min_samples_split) return false;
         if (node.size() < 2 * params_.min_samples_leaf) return false;
         if (stats_.weight(work.total.data()) < 2 * params_.min_weight_leaf) return false;
+        // No subtree removes more than the node's whole loss: pruning would take it away again.
+        if (params_.ccp_alpha > 0 &&
+            site.graph.weight[index] * site.graph.impurity[index] / total_weight_ <=
+                params_.ccp_alpha) {
+            return false;
+        }
         if constexpr (Stats::classes) {
             return !stats_.pure(work.total.data());
         } else {
@@ -287,11 +296,13 @@ class TreeGrower {
         std::vector<std::uint8_t> varies(n);
         constexpr std::size_t chunk = 8;
         team_.for_each((n + chunk - 1) / chunk, [&](std::size_t group, int worker) {
+            Sides& sides = workspaces_[worker].sides;
+            if constexpr (Stats::classes) sides.set_classes(stats_.n_classes);
             for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
                 const std::uint32_t f = features[node.n_constant + i];
-                varies[i] = search_.scan_counted(workspaces_[worker].sides,
-                                                 node.histogram.get() + bin_start_[f], views_[f], f,
-                                                 site.work.total.data(), rules, found[i]);
+                varies[i] =
+                    search_.scan_counted(sides, node.histogram.get() + bin_start_[f], views_[f], f,
+                                         site.work.total.data(), rules, found[i]);
             }
         });
         Split best;
@@ -321,10 +332,10 @@ class TreeGrower {
             in_set.assign(view.n_bins + 1, 0);
             for (const auto code : split.left_codes) in_set[code] = 1;
             in_set[view.n_bins] = split.missing_left;
-            middle = partition(node, view, site.work, [&](auto code) { return in_set[code] != 0; });
+            middle = partition(node, view, site, [&](auto code) { return in_set[code] != 0; });
         } else {
             const std::uint32_t last = split.b == view.n_bins ? view.n_bins - 1 : split.a;
-            middle = partition(node, view, site.work, [&](std::uint32_t code) {
+            middle = partition(node, view, site, [&](std::uint32_t code) {
                 return (code <= last) | ((code == view.n_bins) & split.missing_left);
             });
         }
@@ -382,40 +393,14 @@ class TreeGrower {
         return words;
     }
 
-    // Stable: rows keep their order on both sides, so memory is read forwards further down.
     template <class GoesLeft>
-    std::uint32_t partition(const Node& node, const CodeView& view, Work& work,
+    std::uint32_t partition(const Node& node, const CodeView& view, const Site& site,
                             const GoesLeft& goes_left) {
-        const std::uint32_t n = node.size();
-        if (work.rows.size() < n) {
-            work.rows.resize(n);
-            work.targets.resize(n);
-            if constexpr (Stats::weighted) work.weights.resize(n);
-        }
-        std::uint32_t at = node.begin, n_right = 0;
-        for (std::uint32_t i = node.begin; i < node.end; ++i) {
-            const Row row = rows_[i];
-            const bool left = goes_left(view.at(row));
-            // Both places are written, one of them for good: no branch to mispredict.
-            const Target y = targets_[i];
-            rows_[at] = row;
-            targets_[at] = y;
-            work.rows[n_right] = row;
-            work.targets[n_right] = y;
-            if constexpr (Stats::weighted) {
-                const Weight w = weights_[i];
-                weights_[at] = w;
-                work.weights[n_right] = w;
-            }
-            at += left;
-            n_right += !left;
-        }
-        std::copy_n(work.rows.begin(), n_right, rows_.begin() + at);
-        std::copy_n(work.targets.begin(), n_right, targets_.begin() + at);
-        if constexpr (Stats::weighted) {
-            std::copy_n(work.weights.begin(), n_right, weights_.begin() + at);
-        }
-        return at;
+        const auto left = [&](Row row) { return goes_left(view.at(row)); };
+        return node.begin +
+               site.work.partition(rows_.data() + node.begin, targets_.data() + node.begin,
+                                   Stats::weighted ? weights_.data() + node.begin : nullptr,
+                                   node.size(), left);
     }
 
     // ---- frontiers ----
@@ -429,12 +414,16 @@ class TreeGrower {
             if (node.size() > task_rows || (++site.work.n_opened & 63) == 0) {
                 team_.checkpoint(site.worker);  // reading the clock takes 30 ns
             }
+            if (fits_block(node, site)) {
+                grow_in_block(node, site);
+                continue;
+            }
             if (worth_gathering(node, site, block_rows)) {
                 grow_gathered(node, site);
                 continue;
             }
             const std::int32_t index = open(node, site);
-            if (!may_split(node, site.work)) continue;
+            if (!may_split(node, index, site)) continue;
             const Split split = find_split(node, index, site);
             if (!split.found()) continue;
             auto [left, right] = divide(node, index, split, site);
@@ -449,8 +438,22 @@ class TreeGrower {
         const bool gathered = &site.views != &views_;
         if (!search_.draws()) return !gathered || node.size() * gather_share <= block_rows;
         const auto levels = static_cast<std::uint64_t>(std::bit_width(node.size()));
-        return !gathered && search_.max_features() * levels * 2 > std::uint64_t(n_features_) * 3 &&
+        return !gathered && !by_row_ &&
+               search_.max_features() * levels * 2 > std::uint64_t(n_features_) * 3 &&
                std::uint64_t(node.size()) * n_features_ <= gather_bytes;
+    }
+
+    // Whether whole rows are to be copied into a block for the cache: once, as soon as they fit.
+    bool fits_block(const Node& node, const Site& site) const {
+        return by_row_ && &site.views == &views_ &&
+               node.size() * RowBlock::stride_for(n_features_) <= gather_bytes;
+    }
+
+    void grow_in_block(const Node& node, const Site& site) {
+        RowBlock& block = site.work.block;
+        block.copy(*by_row_, views_, {rows_.data() + node.begin, node.size()});
+        const Site inner{block.views, site.graph, site.work, site.worker};
+        grow_subtree(node, inner, node.size());
     }
 
     // Grows the node on a copy of its codes, in which its rows are numbered 0..n-1.
@@ -467,7 +470,7 @@ class TreeGrower {
         const auto consider = [&](Node node) {
             team_.checkpoint(site.worker);
             const std::int32_t index = open(node, site);
-            if (!may_split(node, site.work)) return;
+            if (!may_split(node, index, site)) return;
             give_histogram(node, site);
             const double node_score = Sides::node_score(stats_, site.work.total.data());
             Split split = find_split(node, index, site);
@@ -524,7 +527,7 @@ class TreeGrower {
                 continue;
             }
             const std::int32_t index = open(node, site);
-            if (!may_split(node, site.work)) continue;
+            if (!may_split(node, index, site)) continue;
             give_histogram(node, site);
             const Split split = find_split(node, index, site);
             if (!split.found()) continue;
@@ -584,6 +587,7 @@ class TreeGrower {
     std::vector<Target> targets_;
     std::vector<Weight> weights_;
     Team& team_;
+    const RowCodes* by_row_;
     std::uint32_t n_features_;
     NodeSearch<Sides> search_;
     double n_cells_ = 0;

@@ -84,23 +84,14 @@ class Tuner {
 
     // Height: the longest way down to a leaf. Every descendant of a node is lower than the node.
     void sort_by_height() {
-        const std::size_t n = graph_.n_nodes();
-        std::vector<std::int32_t> height(n, -1), stack{0};
-        while (!stack.empty()) {
-            const std::int32_t node = stack.back();
-            if (graph_.is_leaf(node)) {
-                height[node] = 0;
-            } else if (height[node] < 0) {
-                const std::int32_t left = graph_.left[node], right = graph_.right[node];
-                if (height[left] < 0) stack.push_back(left);
-                if (height[right] < 0) stack.push_back(right);
-                if (stack.back() != node) continue;
-                height[node] = 1 + std::max(height[left], height[right]);
-            }
-            stack.pop_back();
+        std::vector<std::int32_t> height(graph_.n_nodes(), 0);
+        const auto order = topological_order(graph_);
+        for (auto node = order.rbegin(); node != order.rend(); ++node) {
+            if (graph_.is_leaf(*node)) continue;
+            height[*node] = 1 + std::max(height[graph_.left[*node]], height[graph_.right[*node]]);
         }
         by_height_.resize(height[0] + 1);
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = 0; i < height.size(); ++i) {
             by_height_[height[i]].push_back(static_cast<std::int32_t>(i));
         }
     }
@@ -207,7 +198,6 @@ class Tuner {
                                  [&](std::size_t n, auto&& body) { team_.for_each(n, body); });
         }
         team_.for_each(small.size(), [&](std::size_t k, int worker) {
-            team_.checkpoint(worker);
             tests[small[k]] = find_test(nodes[small[k]], worker, [&](std::size_t n, auto&& body) {
                 for (std::size_t i = 0; i < n; ++i) body(i, worker);
             });
@@ -258,6 +248,7 @@ class Tuner {
                                scramble(static_cast<std::uint64_t>(node))};
         std::vector<Split> splits(data_.n_features());
         for_each(splits.size(), [&](std::size_t f, int w) {
+            team_.checkpoint(w);
             splits[f] =
                 bins_[w].best_split(care, data_.column(f), static_cast<std::int32_t>(f), rules);
         });

@@ -1,6 +1,12 @@
 """Tree-structured models that stay small, fast and readable."""
 
-from hedgerow.cascade import TreeNetworkClassifier, TreeNetworkRegressor
+from hedgerow.cascade import (
+    CascadeForestClassifier,
+    CascadeForestRegressor,
+    MultiGrainedScanner,
+    TreeNetworkClassifier,
+    TreeNetworkRegressor,
+)
 from hedgerow.compare import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
@@ -21,6 +27,12 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.graph import (
+    NaiveDecisionGraphClassifier,
+    TreeInTreeClassifier,
+    TreeInTreeRegressor,
+)
+from hedgerow.storage import load, save
 from hedgerow.tree import (
     CentredTreeNetworkRegressor,
     CentredTreeRegressor,
@@ -41,6 +53,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "CascadeForestClassifier",
+    "CascadeForestRegressor",
     "CentredTreeNetworkRegressor",
     "CentredTreeRegressor",
     "CrossValidatedTreeClassifier",
@@ -54,6 +68,8 @@ __all__ = [
     "LeafMeansEmbedding",
     "MeanMarginTreeClassifier",
     "MeanMarginTreeRegressor",
+    "MultiGrainedScanner",
+    "NaiveDecisionGraphClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesClassifier",
@@ -62,8 +78,12 @@ __all__ = [
     "TAOTreeRegressor",
     "TreeEmbeddingClassifier",
     "TreeEmbeddingRegressor",
+    "TreeInTreeClassifier",
+    "TreeInTreeRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
     "compare",
     "fit_within",
+    "load",
+    "save",
 ]

@@ -45,6 +45,12 @@ def check_real(name: str, value: object, *, low: float, high: float = np.inf) ->
         _fail(name, f"a number {span}", value)
 
 
+def check_open_share(name: str, value: object) -> None:
+    """A share of all that is neither none nor all of it."""
+    if not is_real(value) or not 0 < value < 1:  # type: ignore[operator]
+        _fail(name, "a number between 0 and 1, both excluded", value)
+
+
 def check_option(name: str, value: object, options: Collection[str]) -> None:
     """One of a few words."""
     if not isinstance(value, str) or value not in options:

@@ -83,6 +83,20 @@ class Schema:
         self.missing = {f for f in range(self.n_features) if data.has_missing(f)}
         return data
 
+    def bin_encoded(self, matrix: np.ndarray, n_jobs: int) -> Dataset:
+        """A matrix, as returned by :meth:`encode`, as a data set with a bin for every value."""
+        data = Dataset(len(matrix))
+        if not self.categories:
+            data.append_matrix(matrix, 0, n_jobs)
+            return data
+        for feature, column in enumerate(matrix.T):
+            if feature in self.categories:
+                codes = np.nan_to_num(column, nan=-1).astype(np.int32)
+                data.append_categories(codes, len(self.categories[feature]))
+            else:
+                data.append_numbers([column], 0, n_jobs)
+        return data
+
     def _append_columns(self, data: Dataset, X: Any, max_bins: int, n_jobs: int) -> None:
         waiting: list[np.ndarray] = []
 

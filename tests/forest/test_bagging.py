@@ -219,6 +219,21 @@ def test_engine_and_joblib_grow_the_same_bag(settings, max_samples, weighted):
     assert grown.n_splits_ == fitted.n_splits_
 
 
+def test_engine_draws_rows_without_replacement():
+    X, y = IRIS
+    rest = {"n_estimators": 25, "max_samples": 0.4, "bootstrap": False, "random_state": 3}
+    grown = BaggingClassifier(DecisionTreeClassifier(), **rest).fit(X, y)
+    fitted = BaggingClassifier(_Tree(), **rest).fit(X, y)
+    assert grown.forest_ is not None
+    np.testing.assert_allclose(grown.predict_proba(X), fitted.predict_proba(X), rtol=1e-12)
+    bags = np.array(grown.estimators_samples_)
+    assert bags.shape == (25, 60)
+    assert all(len(np.unique(bag)) == 60 for bag in bags)
+    share = np.bincount(bags.ravel(), minlength=150) / 25
+    assert 0 < share.min() < 0.4 < share.max() < 1
+    assert abs(share[:75].mean() - 0.4) < 0.05
+
+
 class _Tree(DecisionTreeClassifier):
     """Not a plain tree, so not grown by the engine as a forest."""
 

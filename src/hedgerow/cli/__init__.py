@@ -1,12 +1,13 @@
 """The command line, ``hedgerow``.
 
-- ``app``: the commands and how they print;
-- ``data``: from a name or a file to X and y.
+- ``app``: the list of commands; one module for each, or for two that belong together;
+- ``options``: what they share.
 
 ``main`` turns every error into one line on stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,
 130 interrupted.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -31,6 +32,9 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.exit(app(args, prog_name="hedgerow", standalone_mode=False))
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:  # who reads the output has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        sys.exit(0)
     except Exception as error:
         if "--debug" in args:
             raise

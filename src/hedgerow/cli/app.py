@@ -1,19 +1,17 @@
-"""The commands: each reads its options, calls the library and prints."""
+"""The list of commands, each with its example."""
 
-import warnings
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from hedgerow.cli.data import BUNDLED, load
-from hedgerow.compare import Comparison
-from hedgerow.compare import compare as cross_validate
+from hedgerow.cli.compare import compare
+from hedgerow.cli.data import data
+from hedgerow.cli.reproduce import reproduce
+from hedgerow.cli.show import explain, show
+from hedgerow.cli.train import predict, train
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-notes = Console(stderr=True)
 
 
 @app.callback(invoke_without_command=True)
@@ -28,58 +26,18 @@ def hedgerow(
         print(context.get_help())
 
 
-@app.command(epilog="Example: hedgerow compare houses.csv --target price --folds 10")
-def compare(
-    data: Annotated[
-        str, typer.Argument(help=f"A CSV or Parquet file, or one of {', '.join(BUNDLED)}.")
-    ] = "breast_cancer",
-    target: Annotated[
-        str | None, typer.Option(metavar="COL", help="The column of the file to predict.")
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seeds the folds and the models.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback on error.")] = False,
-) -> None:
-    """Cross-validate every model on the same folds, beside other libraries'."""
-    X, y = load(data, target)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        result = cross_validate(X, y, cv=folds, random_state=seed, name=data, target=target)
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        notes.print("hedgerow: warning:", message, markup=False, highlight=False, soft_wrap=True)
-    if as_json:
-        print(result.to_json())
-    else:
-        page = Console()
-        if not page.is_terminal:  # a file has no edge
-            page.width = 120
-        page.print(render(result))
+def _add(command, example: str, **settings) -> None:
+    app.command(epilog=f"Example: {example}", **settings)(command)
 
 
-def render(result: Comparison) -> Table:
-    """The comparison as a table for people."""
-    table = Table(
-        title=f"{result.data.name}: {result.task}, {result.data.n_rows} rows, "
-        f"{result.data.n_features} features",
-        caption=f"{result.n_folds} folds, seed {result.random_state}; mean ± std of the score, "
-        "medians of the rest; ≈ not distinguishable from the best",
-    )
-    table.add_column("model", no_wrap=True)
-    headings = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
-    metric, other = result.metrics
-    for heading in (headings[metric], headings[other], "splits", "bytes", "fit s", "µs/row"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in result.rows:
-        if not row["folds"]:
-            continue
-        table.add_row(
-            row["model"],
-            f"{row[metric]:.3f} ± {row[metric + '_std']:.3f}" + " ≈"[row["indistinguishable"]],
-            f"{row[other]:.3g}",
-            *("?" if row[cost] is None else f"{row[cost]:,}" for cost in ("splits", "bytes")),
-            f"{row['fit_seconds']:.2g}",
-            f"{row['us_per_row']:.2g}",
-            style="bold" if row["model"].startswith("hedgerow") else None,
-        )
-    return table
+_add(compare, "hedgerow compare houses.csv --target price --budget 10min")
+_add(train, "hedgerow train houses.csv --target price --model RandomForest --out houses.hedgerow")
+_add(predict, "hedgerow predict houses.hedgerow new.csv --out predicted.csv")
+_add(show, "hedgerow show houses.hedgerow --as rules")
+_add(explain, "hedgerow explain houses.hedgerow new.csv --row 17")
+_add(
+    reproduce,
+    "hedgerow reproduce tree-in-tree --table 1 --quick",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
+_add(data, "hedgerow data adult --out adult.parquet")

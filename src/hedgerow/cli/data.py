@@ -1,73 +1,59 @@
-"""From what the user names, a bundled data set or a file, to X and y."""
+"""``hedgerow data``: the data sets that there are, and one of them to a file."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from sklearn import datasets
+import typer
 
-BUNDLED: dict[str, Callable] = {
-    "breast_cancer": datasets.load_breast_cancer,
-    "diabetes": datasets.load_diabetes,
-    "digits": datasets.load_digits,
-    "iris": datasets.load_iris,
-    "wine": datasets.load_wine,
-}
+from hedgerow._files import replacing
+from hedgerow.cli import options
+from hedgerow.compare.tables import describe, guess_task
+from hedgerow.datasets import available, load
+from hedgerow.datasets.files import chunk_writer
 
 
-def load(source: str, target: str | None) -> tuple[Any, Any]:
-    """Read a bundled data set by name, or a CSV or Parquet file whose column `target` is y."""
-    if source in BUNDLED:
-        if target is not None:
-            raise ValueError(f"'--target' goes with a file; '{source}' has its own target.")
-        return BUNDLED[source](return_X_y=True)
-
-    frame = _read(Path(source))
-    if target is None:
-        raise ValueError(f"'--target' must name a column of {source}: {_list(frame.columns)}.")
-    if target not in frame.columns:
-        raise ValueError(f"{source} has no column '{target}', only {_list(frame.columns)}.")
-    y = frame.pop(target)
-    if y.isna().any():
-        raise ValueError(f"'{target}' is missing in {y.isna().sum()} rows; remove them first.")
-    for name in frame.columns:
-        frame[name] = _number_or_category(frame[name])
-    return frame, y
-
-
-def _read(path: Path) -> Any:
-    readers = {".csv": "read_csv", ".parquet": "read_parquet"}
-    if not path.exists():
-        raise ValueError(f"'{path}' is neither a file nor one of {_list(BUNDLED)}.")
-    if path.suffix not in readers:
-        raise ValueError(f"'{path}' must be a .csv or a .parquet file.")
-    try:
-        import pandas as pd
-    except ModuleNotFoundError:
-        raise ValueError(
-            'reading a file needs pandas; install it with: pip install "hedgerow[cli]"'
-        ) from None
-    return getattr(pd, readers[path.suffix])(path)
-
-
-def _number_or_category(column: Any) -> Any:
-    """Numbers stay, times become seconds since the first, everything else is a category."""
-    import pandas as pd
-    from pandas.api import types
-
-    if types.is_string_dtype(column):  # a CSV file has no type for times
-        times = pd.to_datetime(column, format="ISO8601", errors="coerce")
-        if times.notna().any() and times.notna().equals(column.notna()):
-            column = times
-    if types.is_bool_dtype(column) or not (
-        types.is_numeric_dtype(column) or types.is_datetime64_any_dtype(column)
-    ):
-        return column.astype("category")
-    if types.is_datetime64_any_dtype(column):
-        return (column - column.min()).dt.total_seconds()
-    return column.astype("float64")
-
-
-def _list(names: Any) -> str:
-    names = [str(name) for name in names]
-    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+def data(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Without one, the sets are listed.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write it to this CSV, TSV, Parquet or Feather file.")
+    ] = None,
+    as_json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """List data sets, describe one, or fetch one from OpenML and write it to a file."""
+    if name is None:
+        known = available()
+        if as_json:
+            options.print_json(known)
+        else:
+            for each, origin in known.items():
+                print(f"{each:26} {origin}")
+            print("and any name or number of a data set on OpenML, which is fetched once")
+        return
+    table = load(name)
+    found = describe(table.X, {}, table.name, table.target)
+    if out is not None:
+        with replacing(out) as file, chunk_writer(file, out) as write:
+            write(table.X.assign(**{table.target: table.y}))
+    record = {
+        "name": name,
+        "task": guess_task(table.y),
+        "rows": found.n_rows,
+        "features": found.n_features,
+        "categorical": found.n_categorical,
+        "missing": found.n_missing,
+        "target": table.target,
+        "file": None if out is None else str(out),
+    }
+    if as_json:
+        options.print_json(record)
+        return
+    print(
+        f"{name}: {record['task']} of {record['target']}, {record['rows']:,} rows, "
+        f"{record['features']} features ({record['categorical']} categorical, "
+        f"{record['missing']:,} missing values)"
+    )
+    if out is not None:
+        print(f"wrote {out}")

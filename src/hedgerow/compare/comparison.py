@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -163,6 +162,7 @@ class Comparison:
     y: Any = field(default=None, repr=False)
     splits: list | None = field(default=None, repr=False)
     _fit: Callable[[str], Any] | None = field(default=None, repr=False)
+    _fitted: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self.results.sort(key=self._rank)
@@ -226,18 +226,18 @@ class Comparison:
         size = {r.name: math.inf if r.n_splits is None else r.n_splits for r in ours}
         return min(level or ours[:1], key=lambda r: size[r.name])
 
-    @cached_property
+    @property
     def best_(self) -> Any:
         """The best model, fitted on all rows."""
         return self.fit(self.best.name)
 
-    @cached_property
+    @property
     def simplest_(self) -> Any:
         """The model of `simplest`, fitted on all rows."""
         return self.fit(self.simplest.name)
 
     def fit(self, name: str) -> Any:
-        """Fit one of the compared models on all rows.
+        """One of the compared models fitted on all rows; it is fitted once.
 
         Parameters
         ----------
@@ -250,7 +250,9 @@ class Comparison:
         """
         if self._fit is None:
             raise ValueError("this comparison was read from a file and has no data to fit.")
-        return self._fit(self[name].name)
+        if name not in self._fitted:
+            self._fitted[name] = self._fit(self[name].name)
+        return self._fitted[name]
 
     def pareto(self, cost: Cost = "splits") -> list[str]:
         """Models on the front: nothing else is both cheaper and better.
@@ -317,7 +319,7 @@ class Comparison:
 
     def to_json(self) -> str:
         """The comparison without table and out-of-fold predictions, as it is in results.json."""
-        left_out = {"X", "y", "splits", "_fit", "results"}
+        left_out = {"X", "y", "splits", "_fit", "_fitted", "results"}
         record = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out} | {
             "format": FORMAT,
             "data": asdict(self.data),

@@ -23,7 +23,7 @@ from hedgerow.compare import tables
 from hedgerow.compare.budget import Plan, parse_budget, time_limit
 from hedgerow.compare.comparison import METRICS, Comparison, Result, Task
 from hedgerow.compare.models import BUDGETS, MODELS, Model
-from hedgerow.compare.progress import Report, progress_bar
+from hedgerow.compare.progress import Report, in_words, progress_bar
 from hedgerow.compare.sizes import count_bytes, count_splits, find_depth, time_row
 from hedgerow.compare.within import Choice, Limits, inner_folds, maker, settings_of
 from hedgerow.forest.members import take_rows
@@ -31,6 +31,7 @@ from hedgerow.forest.members import take_rows
 FOLDS = {"small": 5, "balanced": 5, "thorough": 10}
 TRIAL_ROWS = 1000  # a model is tried on so many to see whether it fits into the time
 ALLOWANCE = 1.3  # for growth faster than the number of rows
+RESERVED = 0.15  # of the time, for the best model on all rows and the report
 
 
 def compare(
@@ -175,7 +176,7 @@ def _run_all(
     """All models through all folds; whether something was left undone for want of time."""
 
     def left() -> float | None:
-        return None if seconds is None else began + seconds - perf_counter()
+        return None if seconds is None else began + seconds * (1 - RESERVED) - perf_counter()
 
     total = len(runs) * n_folds
     done = 0
@@ -207,17 +208,17 @@ def _admit(
 
     Each is tried on some rows; from the quickest on, they enter as long as there is time.
     """
+    patience = (left() or 0.0) / (2 * len(runs))  # all trials take half of the time at the most
     trials = []
     for run in runs:
         report(0, len(runs) * n_folds, f"{run.name}, trial", None)
-        trials.append((run.trial_seconds(left()), run))
-    planned = 0.0
+        trials.append((n_folds * run.trial_seconds(patience), run))
+    available, planned = left() or 0.0, 0.0
     for expected, run in sorted(trials, key=lambda trial: trial[0]):
-        available = left() or 0.0
-        planned += expected * n_folds
-        if planned > available and run.error is None:
-            run.error = f"left out: about {expected * n_folds:.0f} s, there was less time"
-            planned -= expected * n_folds
+        if run.error is None and planned + expected > available:
+            run.error = f"left out: it would take about {in_words(expected)}"
+        elif run.error is None:
+            planned += expected
 
 
 def _expected(runs: list["Run"], n_folds: int) -> float | None:
@@ -277,6 +278,8 @@ class Run:
         try:
             with time_limit(limit):
                 self._fitted(take_rows(self.X, some), self.y[some])
+        except TimeoutError:
+            self.error = f"left out: {len(some)} rows took more than {in_words(limit or 0)}"
         except Exception as error:
             self.error = _one_line(error)
         growth = len(train) / len(some)

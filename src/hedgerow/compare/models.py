@@ -97,8 +97,8 @@ class Model:
         module, _, stem = self.path.rpartition(".")
         ending = "Classifier" if task == "classification" else "Regressor"
         kind = getattr(importlib.import_module(module), stem + ending)
-        known = inspect.signature(kind).parameters
-        offered = {"random_state": seed, "n_jobs": n_jobs}
+        known = {*inspect.signature(kind).parameters, *kind().get_params()}
+        offered = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
         given = {name: value for name, value in offered.items() if name in known}
         estimator = kind(**given | self.parameters | (settings or {}))
         return estimator if self.library == "hedgerow" else Peer(estimator, one_hot=self.one_hot)
@@ -117,6 +117,11 @@ def leaves(most: int) -> list[Settings]:
     return [{"max_leaf_nodes": size + 1} for size in _sizes(most)]
 
 
+def splits(most: int) -> list[Settings]:
+    """One decision graph, by its number of splits."""
+    return [{"max_splits": size} for size in _sizes(most)]
+
+
 def depths(most: int) -> list[Settings]:
     """One tree that is limited by its depth alone."""
     return [{"max_depth": depth} for depth in range(max(1, most.bit_length() + 4), 0, -1)]
@@ -127,7 +132,7 @@ def members(count: str, most_members: int = 144) -> Ladder:
 
     def ladder(most: int) -> Iterable[Settings]:
         for share in (1, 2, 4, 8, 16):
-            for n in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
+            for n in (2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
                 size = most // share // n
                 if n <= most_members and size >= 1:
                     yield {count: n, "max_leaf_nodes": size + 1}
@@ -149,6 +154,16 @@ MODELS: dict[str, Model] = {
     "hedgerow TAOTree": Model(
         "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves
     ),
+    "hedgerow NaiveDecisionGraph": Model(
+        "hedgerow.NaiveDecisionGraph",
+        "graph",
+        tasks=("classification",),
+        grid=({"C": 1e-3}, {"C": 3e-3}),
+        ladder=splits,
+    ),
+    "hedgerow TreeInTree": Model(
+        "hedgerow.TreeInTree", "graph", grid=({"C": 1e-3}, {"C": 5e-3}), ladder=splits
+    ),
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",
         "embedding",
@@ -156,6 +171,12 @@ MODELS: dict[str, Model] = {
         ladder=members("n_trees", 21),
     ),
     "hedgerow TreeNetwork": Model("hedgerow.TreeNetwork", "cascade"),
+    "hedgerow CascadeForest": Model(
+        "hedgerow.CascadeForest",
+        "cascade",
+        {"preset": "light"},
+        grid=({"preset": "default"},),
+    ),
     "hedgerow RandomForest": Model(
         "hedgerow.RandomForest", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
     ),

@@ -180,7 +180,7 @@ class _Bag(Ensemble):
         )
         if kept is None:
             self._members, self.forest_ = [], None
-            if type(self.estimator_) is self._tree and draws.suits_forest:
+            if type(self.estimator_) is self._tree and not draws.draws_features:
                 self.forest_ = Forest(self.n_features_in_, getattr(self, "n_classes_", 1))
         elif kept != self._state(draws):
             raise ValueError(

@@ -24,12 +24,6 @@ class Draws:
     bootstrap_features: bool
 
     @property
-    def suits_forest(self) -> bool:
-        """Whether the engine can draw them: all features, and rows with replacement or all."""
-        rows = self.bootstrap or self.n_drawn_rows == self.n_rows
-        return rows and not self.draws_features
-
-    @property
     def draws_features(self) -> bool:
         return self.bootstrap_features or self.n_drawn_features < self.n_features
 
@@ -41,10 +35,7 @@ class Draws:
 
     def bag(self, member: int) -> np.ndarray:
         """How often each row is drawn."""
-        if self.bootstrap or self.n_drawn_rows == self.n_rows:
-            return self.forest_params(GrowParams()).bag(self.n_rows, member)
-        rows = self._random(member, 0).choice(self.n_rows, self.n_drawn_rows, replace=False)
-        return np.bincount(rows, minlength=self.n_rows)
+        return self.forest_params(GrowParams()).bag(self.n_rows, member)
 
     def rows(self, member: int) -> np.ndarray:
         """The rows drawn, ascending."""

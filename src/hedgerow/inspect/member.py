@@ -17,10 +17,13 @@ class Member:
         Names and categories of the training table.
     classes_ : ndarray
         Class labels; a member of a regressor has none.
+    forest : estimator
+        The forest it is from.
     """
 
     def __init__(self, graph: DecisionGraph, forest: Any):
         self.graph_ = graph
+        self.forest = forest
         self.schema_ = forest.schema_
         if hasattr(forest, "classes_"):
             self.classes_ = forest.classes_

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import DecisionGraph
+from hedgerow._folds import folds_of
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRegressor
@@ -95,13 +96,6 @@ class _CrossValidatedTree(GraphModel):
         shared = {"categorical_features": self.categorical_features, "n_jobs": self.n_jobs}
         return {name: clone(candidate).set_params(**shared) for name, candidate in named.items()}
 
-    def _folds(self, y: np.ndarray, rows: np.ndarray, random: Any) -> list[np.ndarray]:
-        """The rows in ``cv`` parts, at random; classes are spread evenly."""
-        order = random.permutation(rows)
-        if self._kind is GraphClassifier:
-            order = order[np.argsort(y[order], kind="stable")]
-        return [np.sort(order[k :: self.cv]) for k in range(min(self.cv, len(order)))]
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Hold the contest and grow the winner on all rows.
 
@@ -143,7 +137,8 @@ class _CrossValidatedTree(GraphModel):
         random = check_random_state(self.random_state)
         rows = np.arange(len(y), dtype=np.uint32) if rows is None else rows
         rows = rows if weights is None else rows[weights[rows] > 0]
-        folds = self._folds(y, rows, random)
+        classes = y[rows] if self._kind is GraphClassifier else None
+        folds = folds_of(rows, self.cv, random, classes)
         entries, failures = {}, []
         self.scores_ = {}
         for name, candidate in self._new_candidates().items():
@@ -167,6 +162,11 @@ class _CrossValidatedTree(GraphModel):
         self.selected_ = max(entries, key=lambda name: self.scores_[name])
         self.estimator_ = entries[self.selected_].winner(rows)
         return self.estimator_.graph_
+
+    def _with_graph(self, graph: Any, removed: np.ndarray | None) -> Any:
+        model = super()._with_graph(graph, removed)
+        model.estimator_ = self.estimator_._with_graph(graph, removed)
+        return model
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -1,0 +1,94 @@
+#include <nanobind/stl/optional.h>
+
+#include "arrays.hpp"
+#include "tnt/tree_in_tree.hpp"
+
+using namespace hedgerow;
+
+namespace {
+
+nb::dict grow_from_arrays(const Dataset& data, std::optional<Vector<Row>> rows,
+                          std::optional<Vector<Row>> validation, const GrowTargets& targets,
+                          const TreeInTreeParams& params, const DecisionGraph* start, int n_jobs) {
+    const std::size_t n = data.n_rows();
+    const std::size_t n_targets =
+        params.micro.n_classes > 0 ? targets.classes.size() : targets.numbers.size();
+    if (n_targets != n || (!targets.weights.empty() && targets.weights.size() != n)) {
+        throw nb::value_error("targets and weights must have one entry per row");
+    }
+    for (const auto& some : {rows, validation}) {
+        for (const Row row : span_of(some)) {
+            if (row >= n) throw nb::value_error("a row is out of range");
+        }
+    }
+    for (const std::int32_t y : targets.classes) {
+        if (y < 0 || static_cast<std::uint32_t>(y) >= params.micro.n_classes) {
+            throw nb::value_error("a class is out of range");
+        }
+    }
+    if (start && start->n_features != data.n_features()) {
+        throw nb::value_error("the starting graph has other features");
+    }
+    TreeInTree grown = in_core(n_jobs, [&](Team& team) {
+        return grow_tree_in_tree(data, span_of(rows), span_of(validation), targets, params, start,
+                                 team);
+    });
+    const auto column = [&](auto field) {
+        std::vector<std::decay_t<decltype(field(grown.rounds[0]))>> values;
+        for (const TreeInTreeRound& round : grown.rounds) values.push_back(field(round));
+        return array_of(std::move(values));
+    };
+    using R = const TreeInTreeRound&;
+    nb::dict rounds;
+    rounds["merge"] = column([](R r) { return r.merge; });
+    rounds["round"] = column([](R r) { return r.round; });
+    rounds["loss"] = column([](R r) { return r.loss; });
+    rounds["n_splits"] = column([](R r) { return r.n_splits; });
+    rounds["objective"] = column([](R r) { return r.objective; });
+    rounds["validation_loss"] = column([](R r) { return r.validation_loss; });
+    rounds["accepted"] = column([](R r) { return static_cast<std::uint8_t>(r.accepted); });
+    nb::dict out;
+    out["graph"] = nb::cast(std::move(grown.result.graph));
+    out["importances"] = array_of(std::move(grown.result.importances));
+    out["rounds"] = rounds;
+    return out;
+}
+
+}  // namespace
+
+void bind_tnt(nb::module_& m) {
+    using namespace nb::literals;
+    nb::class_<TreeInTreeParams>(m, "TreeInTreeParams", "How a Tree in Tree graph is grown.")
+        .def(
+            "__init__",
+            [](TreeInTreeParams* self, const GrowParams& micro, std::uint32_t n_merges,
+               std::uint32_t n_rounds, double C, bool merge_leaves) {
+                new (self) TreeInTreeParams{micro, n_merges, n_rounds, C, merge_leaves};
+            },
+            "micro"_a, nb::kw_only(), "n_merges"_a = 2, "n_rounds"_a = 5, "C"_a = 0.0,
+            "merge_leaves"_a = false);
+    m.def(
+        "grow_tree_in_tree",
+        [](const Dataset& data, std::optional<Vector<Row>> rows,
+           std::optional<Vector<Row>> validation, Vector<std::int32_t> classes,
+           std::optional<Vector<double>> weights, const TreeInTreeParams& params,
+           const DecisionGraph* start, int n_jobs) {
+            return grow_from_arrays(data, rows, validation,
+                                    {{classes.data(), classes.size()}, {}, span_of(weights)},
+                                    params, start, n_jobs);
+        },
+        "data"_a, "rows"_a.none(), "validation"_a.none(), "targets"_a, "weights"_a.none(),
+        "params"_a, "start"_a.none(), "n_jobs"_a = 1);
+    m.def(
+        "grow_tree_in_tree",
+        [](const Dataset& data, std::optional<Vector<Row>> rows,
+           std::optional<Vector<Row>> validation, Vector<double> numbers,
+           std::optional<Vector<double>> weights, const TreeInTreeParams& params,
+           const DecisionGraph* start, int n_jobs) {
+            return grow_from_arrays(data, rows, validation,
+                                    {{}, {numbers.data(), numbers.size()}, span_of(weights)},
+                                    params, start, n_jobs);
+        },
+        "data"_a, "rows"_a.none(), "validation"_a.none(), "targets"_a, "weights"_a.none(),
+        "params"_a, "start"_a.none(), "n_jobs"_a = 1);
+}

@@ -1,0 +1,251 @@
+// The stats of the rows of a node that go left of a border, without a histogram.
+//
+// For features with one border to look at: a threshold drawn at random, or a feature of two values.
+// The codes of the node's rows are copied next to each other, which takes a read per row. Classes
+// are then counted 64 rows at a time: the bits of the rows that go left, and the bits of the rows
+// of a class. Whole weights are cut into their binary digits, each with bits of its own, so that a
+// bag of rows needs two or three counts a class.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "grow/split.hpp"
+
+namespace hedgerow {
+
+template <class Stats>
+struct NodeRows {
+    const Row* rows;
+    const typename Stats::Target* targets;
+    const typename Stats::Weight* weights;  // null when unweighted
+    std::uint32_t n;
+    const typename Stats::Number* total;
+
+    auto weight(std::uint32_t i) const {
+        if constexpr (Stats::weighted) return weights[i];
+        return typename Stats::Weight{1};
+    }
+};
+
+namespace detail {
+
+inline constexpr std::uint32_t rows_per_word = 64;
+inline constexpr std::uint8_t never_left = 255;
+
+inline std::uint32_t words_for(std::uint32_t n) { return (n + rows_per_word - 1) / rows_per_word; }
+
+// Which of 64 codes are at most `last`, as bits.
+inline std::uint64_t bits_up_to(const std::uint8_t* codes, std::uint8_t last) {
+#ifdef __AVX2__
+    const auto half = [&](const std::uint8_t* from) {
+        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+        const __m256i low = _mm256_min_epu8(v, _mm256_set1_epi8(static_cast<char>(last)));
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, v)));
+    };
+    return half(codes) | std::uint64_t{half(codes + 32)} << 32;
+#else
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = 0; i < rows_per_word; ++i) bits |= std::uint64_t{codes[i] <= last} << i;
+    return bits;
+#endif
+}
+
+struct CodeRange {
+    std::uint32_t low, high, n_missing;  // of the codes that are not missing
+};
+
+}  // namespace detail
+
+template <class Stats>
+class LeftStats {
+    using Number = typename Stats::Number;
+    static constexpr bool may_count_bits = Stats::classes && std::is_integral_v<Number>;
+    static constexpr std::uint32_t most_counts = 64;  // classes times digits
+
+  public:
+    // Another node begins: what was prepared for the last one is void.
+    void forget() { prepared_ = false; }
+
+    // Whether one pass over the bits takes the place of adding row by row.
+    bool counts_bits(const Stats& stats, const NodeRows<Stats>& node) {
+        if (!prepared_) prepare(stats, node);
+        return n_digits_ > 0;
+    }
+
+    // The node's codes of a feature as they are, with their range.
+    detail::CodeRange read(const Stats& stats, const CodeView& view, const NodeRows<Stats>& node) {
+        if (!prepared_) prepare(stats, node);
+        if (view.wide) return range_of(view.wide, view.n_bins, node);
+        copy_codes(view.narrow, node.rows, node.n, codes_.data());
+        if (view.column->has_missing) return range_of(view.narrow, view.n_bins, node);
+        const std::uint32_t n = n_words_ * detail::rows_per_word;
+        std::uint8_t* const codes = codes_.data();
+        std::fill(codes + node.n, codes + n, codes[0]);
+        std::uint8_t low = 255, high = 0;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            low = std::min(low, codes[i]);
+            high = std::max(high, codes[i]);
+        }
+        return {low, high, 0};
+    }
+
+    // The stats of the rows that go left: codes up to `last`, and missing ones if these do.
+    const Number* sum(const Stats& stats, const CodeView& view, const NodeRows<Stats>& node,
+                      std::uint32_t last, bool missing_left) {
+        const auto replaced = [&](std::uint32_t code, std::uint8_t otherwise) {
+            if (code == view.n_bins) return missing_left ? std::uint8_t{0} : detail::never_left;
+            return otherwise;
+        };
+        if (view.wide) {
+            for (std::uint32_t i = 0; i < node.n; ++i) {
+                const std::uint32_t code = view.wide[node.rows[i]];
+                codes_[i] = replaced(code, code <= last ? 0 : detail::never_left);
+            }
+            last = 0;
+        } else if (view.column->has_missing) {
+            for (std::uint32_t i = 0; i < node.n; ++i) codes_[i] = replaced(codes_[i], codes_[i]);
+        }
+        std::fill(codes_.begin() + node.n, codes_.begin() + n_words_ * detail::rows_per_word,
+                  detail::never_left);
+        sum_up_to(stats, node, static_cast<std::uint8_t>(last));
+        return sums_.data();
+    }
+
+  private:
+    // Bytes may alias anything: without `restrict` every pointer is read again for each row.
+    static void copy_codes(const std::uint8_t* __restrict from, const Row* __restrict rows,
+                           std::uint32_t n, std::uint8_t* __restrict to) {
+        for (std::uint32_t i = 0; i < n; ++i) to[i] = from[rows[i]];
+    }
+
+    void prepare(const Stats& stats, const NodeRows<Stats>& node) {
+        prepared_ = true;
+        n_words_ = detail::words_for(node.n);
+        if (codes_.size() < n_words_ * detail::rows_per_word) {
+            codes_.resize(n_words_ * detail::rows_per_word);
+        }
+        sums_.assign(2 * stats.width(), Number{0});
+        n_digits_ = 0;
+        if constexpr (may_count_bits) set_class_bits(stats, node);
+    }
+
+    void set_class_bits(const Stats& stats, const NodeRows<Stats>& node) {
+        std::uint32_t n_digits = 1;
+        if constexpr (Stats::weighted) {
+            Number heaviest = 1;
+            for (std::uint32_t i = 0; i < node.n; ++i) {
+                heaviest = std::max(heaviest, node.weights[i]);
+            }
+            n_digits =
+                static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint32_t>(heaviest)));
+        }
+        if (stats.n_outputs() * n_digits > most_counts) return;
+        n_digits_ = n_digits;
+        class_bits_.assign(std::size_t(stats.n_outputs()) * n_digits * n_words_, 0);
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t word = i / detail::rows_per_word;
+            std::uint64_t* bits =
+                class_bits_.data() + std::size_t(node.targets[i]) * n_digits * n_words_ + word;
+            auto weight = static_cast<std::uint32_t>(node.weight(i));
+            for (std::uint32_t digit = 0; digit < n_digits; ++digit, weight >>= 1) {
+                bits[digit * n_words_] |= std::uint64_t{weight & 1} << (i % 64);
+            }
+        }
+    }
+
+    template <class Code>
+    detail::CodeRange range_of(const Code* codes, std::uint32_t missing,
+                               const NodeRows<Stats>& node) const {
+        std::uint32_t low = ~0u, high = 0, n_missing = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t code = codes[node.rows[i]];
+            n_missing += code == missing;
+            low = std::min(low, code);
+            high = std::max(high, code == missing ? 0 : code);
+        }
+        return {low, high, n_missing};
+    }
+
+    void sum_up_to(const Stats& stats, const NodeRows<Stats>& node, std::uint8_t last) {
+        if constexpr (!Stats::classes) {
+            sum_numbers(node, last);
+        } else if (n_digits_ > 0) {
+            count_classes(stats, last);
+        } else {
+            // There is no branch on the side, and the right side is summed for nothing.
+            std::fill(sums_.begin(), sums_.end(), Number{0});
+            for (std::uint32_t i = 0; i < node.n; ++i) {
+                Number* side = sums_.data() + (codes_[i] <= last ? 0 : stats.width());
+                stats.add(side, node.targets[i], node.weight(i));
+            }
+        }
+    }
+
+    void count_classes(const Stats& stats, std::uint8_t last) {
+        const std::uint32_t n_words = n_words_, n_digits = n_digits_;
+        left_bits_.resize(n_words);
+        std::uint64_t* const left = left_bits_.data();
+        std::uint32_t n = 0;
+        for (std::uint32_t word = 0; word < n_words; ++word) {
+            left[word] = detail::bits_up_to(codes_.data() + std::size_t(word) * 64, last);
+            n += static_cast<std::uint32_t>(std::popcount(left[word]));
+        }
+        const std::uint64_t* bits = class_bits_.data();
+        for (std::uint32_t k = 0; k < stats.n_outputs(); ++k) {
+            std::uint32_t sum = 0;
+            for (std::uint32_t digit = 0; digit < n_digits; ++digit, bits += n_words) {
+                std::uint32_t count = 0;
+                for (std::uint32_t word = 0; word < n_words; ++word) {
+                    count += static_cast<std::uint32_t>(std::popcount(left[word] & bits[word]));
+                }
+                sum += count << digit;
+            }
+            sums_[k] = static_cast<Number>(sum);
+        }
+        if constexpr (Stats::weighted) sums_[stats.n_padded()] = static_cast<Number>(n);
+    }
+
+    // Four sums side by side, so that rows do not wait for each other.
+    void sum_numbers(const NodeRows<Stats>& node, std::uint8_t last) {
+        constexpr std::uint32_t lanes = 4;
+        std::array<double, lanes> sum{}, weight{};
+        std::uint32_t n = 0, i = 0;
+        const std::uint8_t* const codes = codes_.data();
+        const auto add = [&](std::uint32_t lane, std::uint32_t row) {
+            const bool left = codes[row] <= last;
+            const double y = node.weight(row) * node.targets[row];
+            sum[lane] += left ? y : 0.0;
+            if constexpr (Stats::weighted) weight[lane] += left ? node.weight(row) : 0.0;
+        };
+        for (; i + lanes <= node.n; i += lanes) {
+            for (std::uint32_t lane = 0; lane < lanes; ++lane) add(lane, i + lane);
+        }
+        for (; i < node.n; ++i) add(i % lanes, i);
+        for (std::uint32_t word = 0; word < n_words_; ++word) {
+            n += static_cast<std::uint32_t>(
+                std::popcount(detail::bits_up_to(codes_.data() + std::size_t(word) * 64, last)));
+        }
+        const auto total = [](const auto& of) { return (of[0] + of[1]) + (of[2] + of[3]); };
+        sums_[0] = total(sum);
+        sums_[1] = Stats::weighted ? total(weight) : n;
+        if constexpr (Stats::weighted) sums_[2] = n;
+    }
+
+    bool prepared_ = false;
+    std::uint32_t n_words_ = 0;
+    std::uint32_t n_digits_ = 0;             // of the largest weight; 0: bits are not counted
+    std::vector<std::uint8_t> codes_;        // padded to whole words
+    std::vector<std::uint64_t> class_bits_;  // by class, then by digit: n_words for its rows
+    std::vector<std::uint64_t> left_bits_;   // n_words: the rows that go left
+    std::vector<Number> sums_;               // left, and right where it is summed too
+};
+
+}  // namespace hedgerow

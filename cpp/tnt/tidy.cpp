@@ -1,0 +1,120 @@
+#include "tnt/tidy.hpp"
+
+#include <map>
+
+#include "graph/coded.hpp"
+
+namespace hedgerow {
+namespace {
+
+class Tidier {
+  public:
+    Tidier(const DecisionGraph& graph, RowStats& stats)
+        : graph_(graph), stats_(stats), stands_for_(graph.n_nodes(), -1) {}
+
+    // Set 2n + 1 is what node n sends right; set 2n what it sends left, or a leaf's rows.
+    void count(const Dataset& data, std::span<const Row> rows) {
+        stats_.resize(2 * graph_.n_nodes());
+        const CodedGraph coded(graph_, data);
+        for (const Row row : rows) {
+            for (std::int32_t at = 0; at >= 0;) {
+                const std::int32_t next = coded.next(at, row);
+                const bool right = next >= 0 && next == graph_.right[at];
+                stats_.add(2 * at + right, row);
+                at = next;
+            }
+        }
+        for (std::size_t set = 0; set < stats_.size(); ++set) {
+            stats_.settle(static_cast<std::int32_t>(set));
+        }
+    }
+
+    void merge_leaves() {
+        std::map<double, std::int32_t> first;
+        for (std::size_t i = 0; i < graph_.n_nodes(); ++i) {
+            const auto node = static_cast<std::int32_t>(i);
+            if (!graph_.is_leaf(node) || stats_.n_rows(2 * node) == 0) continue;
+            const auto [same, is_new] = first.try_emplace(stats_.label(2 * node), node);
+            stands_for_[node] = same->second;
+            if (!is_new) stats_.add_set(2 * same->second, 2 * node);
+        }
+    }
+
+    // Children before parents, so that each node finds what stands for its children.
+    void resolve(const std::vector<std::int32_t>& order) {
+        for (auto it = order.rbegin(); it != order.rend(); ++it) {
+            const std::int32_t node = *it;
+            if (stands_for_[node] >= 0) continue;
+            stands_for_[node] = node;
+            if (graph_.is_leaf(node)) continue;
+            const std::int32_t left = stands_for_[graph_.left[node]];
+            const std::int32_t right = stands_for_[graph_.right[node]];
+            if (stats_.n_rows(2 * node + 1) == 0 || left == right) {
+                stands_for_[node] = left;
+            } else if (stats_.n_rows(2 * node) == 0) {
+                stands_for_[node] = right;
+            }
+        }
+    }
+
+    TidyGraph build() {
+        TidyGraph out;
+        out.graph.n_features = graph_.n_features;
+        out.graph.n_outputs = stats_.n_outputs();
+        out.importances.resize(graph_.n_features);
+        struct Place {
+            std::int32_t node, parent;
+            bool is_left;
+        };
+        std::vector<std::int32_t> index(graph_.n_nodes(), -1);
+        std::vector<Place> stack{{stands_for_[0], -1, false}};
+        while (!stack.empty()) {
+            const auto [node, parent, is_left] = stack.back();
+            stack.pop_back();
+            const bool is_new = index[node] < 0;
+            if (is_new) index[node] = write(node, out);
+            if (parent >= 0) (is_left ? out.graph.left : out.graph.right)[parent] = index[node];
+            if (!is_new || graph_.is_leaf(node)) continue;
+            stack.push_back({stands_for_[graph_.right[node]], index[node], false});
+            stack.push_back({stands_for_[graph_.left[node]], index[node], true});
+        }
+        return out;
+    }
+
+  private:
+    std::int32_t write(std::int32_t node, TidyGraph& out) {
+        std::int32_t rows = 2 * node;
+        if (!graph_.is_leaf(node)) {
+            const double lost = stats_.loss(2 * node) + stats_.loss(2 * node + 1);
+            rows = stats_.new_set();
+            stats_.add_set(rows, 2 * node);
+            stats_.add_set(rows, 2 * node + 1);
+            out.importances[graph_.feature[node]] += stats_.loss(rows) - lost;
+        }
+        DecisionGraph& graph = out.graph;
+        const std::int32_t to = graph.copy_test(graph_, node);
+        graph.n_samples[to] = static_cast<std::int32_t>(stats_.n_rows(rows));
+        graph.weight[to] = stats_.weight(rows);
+        graph.impurity[to] = stats_.weight(rows) > 0 ? stats_.loss(rows) / stats_.weight(rows) : 0;
+        stats_.write_value(rows, graph.value.data() + std::size_t(to) * graph.n_outputs);
+        return to;
+    }
+
+    const DecisionGraph& graph_;
+    RowStats& stats_;
+    std::vector<std::int32_t> stands_for_;
+};
+
+}  // namespace
+
+TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
+               RowStats stats, bool merge_leaves) {
+    stats.resize(0);
+    Tidier tidier(graph, stats);
+    tidier.count(data, rows);
+    if (merge_leaves) tidier.merge_leaves();
+    tidier.resolve(topological_order(graph));
+    return tidier.build();
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,29 @@
+// A graph made ready for use: its statistics from the training rows, its dead parts gone.
+//
+// dead split   one that all training rows leave on one side, or whose sides are the same node; its
+//              child takes its place. The predictions of the training rows do not change.
+// merged       leaves that predict the same class become one, which makes more splits dead: at most
+//              one leaf a class is left.
+//
+// Cost: one walk of every row through the graph.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "graph/decision_graph.hpp"
+#include "tnt/row_stats.hpp"
+
+namespace hedgerow {
+
+struct TidyGraph {
+    DecisionGraph graph;              // numbered in preorder of the first visit
+    std::vector<double> importances;  // loss removed by the splits of each feature
+};
+
+// `stats` says how targets are counted; its sets are not used.
+TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
+               RowStats stats, bool merge_leaves);
+
+}  // namespace hedgerow

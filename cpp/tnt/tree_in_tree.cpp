@@ -1,0 +1,326 @@
+#include "tnt/tree_in_tree.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "base/random.hpp"
+#include "grow/prune.hpp"
+#include "grow/sample.hpp"
+#include "tnt/network.hpp"
+
+namespace hedgerow {
+namespace {
+
+class Learner {
+    // Nodes with more rows are grown one after the other, each by the whole team.
+    static constexpr std::size_t many_rows = 4096;
+
+  public:
+    Learner(const Dataset& data, std::vector<Row> rows, std::span<const Row> validation,
+            const GrowTargets& targets, const TreeInTreeParams& params, Team& team)
+        : data_(data),
+          rows_(std::move(rows)),
+          validation_(validation),
+          targets_(targets),
+          params_(params),
+          team_(team),
+          stats_(targets, params.micro.criterion, params.micro.n_classes),
+          router_(params.micro),
+          leaf_of_(data.n_rows()),
+          other_(data.n_rows()),
+          better_(data.n_rows()),
+          side_(data.n_rows()),
+          new_side_(data.n_rows()) {
+        router_.n_classes = 2;
+        if (!stats_.has_classes()) {
+            router_.criterion = GrowParams::Criterion::gini;
+            stats_.set_offset(rounded_mean(take<double>(targets.numbers, rows_)));
+        }
+        const std::int32_t all = stats_.new_set();
+        for (const Row row : rows_) stats_.add(all, row);
+        weight_ = stats_.weight(all);
+        price_ = params.C * (stats_.has_classes() ? weight_ : stats_.loss(all));
+        if (!stats_.has_classes() || !targets.weights.empty()) care_weight_.resize(data.n_rows());
+    }
+
+    TreeInTree learn(DecisionGraph graph) {
+        TreeInTree out;
+        for (std::uint32_t merge = 0; merge < params_.n_merges; ++merge) {
+            Network network(graph, data_);
+            enter(network);
+            double best = score_of(measure(network, merge, 0));
+            bool better = false;
+            for (std::uint32_t round = 0; round < params_.n_rounds && visit_all(network); ++round) {
+                TreeInTreeRound now = measure(network, merge, round);
+                now.accepted = score_of(now) < best;
+                out.rounds.push_back(now);
+                if (!now.accepted) continue;
+                best = score_of(now);
+                better = true;
+                graph = network.merged();
+            }
+            if (!better) break;
+            graph = tidy(graph, data_, rows_, stats_, false).graph;
+        }
+        out.result = tidy(graph, data_, rows_, stats_, params_.merge_leaves);
+        return out;
+    }
+
+  private:
+    double score_of(const TreeInTreeRound& round) const {
+        return validation_.empty() ? round.objective : round.validation_loss;
+    }
+
+    TreeInTreeRound measure(const Network& network, std::uint32_t merge,
+                            std::uint32_t round) const {
+        TreeInTreeRound now{};
+        now.merge = merge;
+        now.round = round;
+        for (const auto& node : network.nodes) {
+            now.n_splits += node.micro->n_splits();
+            if (!node.is_leaf()) continue;
+            for (const std::int32_t leaf : node.micro->leaf_outcomes()) {
+                now.loss += stats_.loss(leaf);
+            }
+        }
+        now.objective = (now.loss + price_ * now.n_splits) / weight_;
+        now.loss /= weight_;
+        double lost = 0, weight = 0;
+        for (const Row row : validation_) {
+            lost += stats_.weight_of(row) * stats_.row_loss(network.outcome_from(0, row), row);
+            weight += stats_.weight_of(row);
+        }
+        now.validation_loss = lost / weight;
+        return now;
+    }
+
+    // Finds the leaf of every row.
+    void enter(const Network& network) {
+        const auto n_leaves = std::count_if(network.nodes.begin(), network.nodes.end(),
+                                            [](const auto& node) { return node.is_leaf(); });
+        stats_.resize(0);
+        stats_.resize(static_cast<std::size_t>(n_leaves));
+        for (const Row row : rows_) {
+            leaf_of_[row] = network.outcome_from(0, row);
+            stats_.add(leaf_of_[row], row);
+        }
+        for (std::int32_t leaf = 0; leaf < n_leaves; ++leaf) stats_.settle(leaf);
+        seen_.assign(network.nodes.size(), 0);
+    }
+
+    // One round; false if no node got a new micro-tree.
+    bool visit_all(Network& network) {
+        bool changed = false;
+        std::vector<std::vector<Row>> rows_at(network.nodes.size());
+        rows_at[0] = rows_;
+        for (const auto& wave : network.waves) {
+            auto grown = grow_wave(network, wave, rows_at);
+            for (std::size_t i = 0; i < wave.size(); ++i) {
+                Network::Node& node = network.nodes[wave[i]];
+                std::vector<Row>& rows = rows_at[wave[i]];
+                if (grown[i]) {
+                    node.micro = std::move(grown[i]);
+                    changed = true;
+                    node.is_leaf() ? fill_leaves(*node.micro, rows) : move_rows(rows);
+                }
+                if (node.is_leaf()) continue;
+                for (const Row row : rows) rows_at[node.child[side_[row]]].push_back(row);
+                std::vector<Row>().swap(rows);
+            }
+        }
+        return changed;
+    }
+
+    std::vector<std::unique_ptr<MicroTree>> grow_wave(const Network& network,
+                                                      const std::vector<std::int32_t>& wave,
+                                                      std::vector<std::vector<Row>>& rows_at) {
+        std::vector<std::unique_ptr<MicroTree>> grown(wave.size());
+        std::vector<std::size_t> small;
+        for (std::size_t i = 0; i < wave.size(); ++i) {
+            if (rows_at[wave[i]].size() <= many_rows) {
+                small.push_back(i);
+            } else {
+                grown[i] = grow_micro(network, wave[i], rows_at[wave[i]], team_);
+            }
+        }
+        std::stable_sort(small.begin(), small.end(), [&](auto a, auto b) {
+            return rows_at[wave[a]].size() > rows_at[wave[b]].size();
+        });
+        team_.for_each(small.size(), [&](std::size_t i, int worker) {
+            const std::int32_t node = wave[small[i]];
+            Team alone(1, team_.poll_for(worker));
+            grown[small[i]] = grow_micro(network, node, rows_at[node], alone);
+        });
+        return grown;
+    }
+
+    // A new micro-tree for the node, or none if nothing has changed since it last got one.
+    std::unique_ptr<MicroTree> grow_micro(const Network& network, std::int32_t i,
+                                          std::vector<Row>& rows, Team& team) {
+        if (rows.empty()) return nullptr;
+        std::sort(rows.begin(), rows.end());  // from several parents: memory is read forwards again
+        const Network::Node& node = network.nodes[i];
+        if (node.is_leaf()) {
+            if (seen_before(i, rows, {})) return nullptr;
+            return std::make_unique<MicroTree>(grow_pruned(rows, targets_, params_.micro, team),
+                                               data_);
+        }
+        const std::vector<Row> care = find_care_rows(network, node, rows);
+        if (seen_before(i, rows, care)) return nullptr;
+        auto router = std::make_unique<MicroTree>(
+            care.empty() ? one_way(rows)
+                         : without_idle_splits(
+                               grow_pruned(care, {better_, {}, care_weight_}, router_, team)),
+            data_);
+        for (std::size_t t = 0; t < router->tree.n_nodes(); ++t) {
+            router->outcome[t] = says_right(router->tree, static_cast<std::int32_t>(t));
+        }
+        for (const Row row : rows) new_side_[row] = static_cast<std::uint8_t>(router->of(row));
+        return router;
+    }
+
+    // Both sides of every row: where it is, where it would be, and which is better.
+    std::vector<Row> find_care_rows(const Network& network, const Network::Node& node,
+                                    const std::vector<Row>& rows) {
+        std::vector<Row> care;
+        for (const Row row : rows) {
+            const std::int32_t side = node.micro->of(row);
+            side_[row] = new_side_[row] = static_cast<std::uint8_t>(side);
+            other_[row] = network.outcome_from(node.child[1 - side], row);
+            if (other_[row] == leaf_of_[row]) continue;
+            const double gain =
+                stats_.row_loss(leaf_of_[row], row) - stats_.row_loss(other_[row], row);
+            if (gain == 0) continue;
+            better_[row] = gain > 0 ? 1 - side : side;
+            if (!care_weight_.empty()) care_weight_[row] = std::abs(gain) * stats_.weight_of(row);
+            care.push_back(row);
+        }
+        return care;
+    }
+
+    DecisionGraph grow_pruned(const std::vector<Row>& rows, const GrowTargets& targets,
+                              GrowParams params, Team& team) const {
+        double weight = 0;
+        for (const Row row : rows) weight += targets.weights.empty() ? 1 : targets.weights[row];
+        params.ccp_alpha = price_ / weight;
+        return grow(data_, rows, targets, params, team);
+    }
+
+    static bool says_right(const DecisionGraph& router, std::int32_t node) {
+        const auto shares = router.value_of(node);
+        return shares[1] > shares[0];
+    }
+
+    // A router for a node whose sides are equally good: all go where most are.
+    DecisionGraph one_way(const std::vector<Row>& rows) const {
+        std::size_t n_right = 0;
+        for (const Row row : rows) n_right += side_[row];
+        DecisionGraph tree;
+        tree.n_features = static_cast<std::uint32_t>(data_.n_features());
+        tree.n_outputs = 2;
+        tree.add_node();
+        tree.value[2 * n_right > rows.size()] = 1;
+        return tree;
+    }
+
+    // A router's split whose leaves all say the same has nothing to say.
+    static DecisionGraph without_idle_splits(const DecisionGraph& tree) {
+        constexpr std::int8_t mixed = 2;
+        std::vector<std::int8_t> says(tree.n_nodes());
+        std::vector<bool> ends(tree.n_nodes());
+        for (auto i = static_cast<std::int32_t>(tree.n_nodes()) - 1; i >= 0; --i) {
+            says[i] = says_right(tree, i);
+            if (tree.is_leaf(i)) continue;
+            const std::int8_t left = says[tree.left[i]], right = says[tree.right[i]];
+            ends[i] = left == right && left != mixed;
+            if (!ends[i]) says[i] = mixed;
+        }
+        return cut_at(tree, ends);
+    }
+
+    // Whether the node's last micro-tree was grown from the same rows and targets.
+    bool seen_before(std::int32_t node, const std::vector<Row>& rows,
+                     const std::vector<Row>& care) {
+        std::uint64_t key = scramble(rows.size());
+        for (const Row row : rows) key = scramble(key ^ row);
+        for (const Row row : care) {
+            key = scramble(key ^ (2 * std::uint64_t{row} + std::uint64_t(better_[row])));
+            if (!care_weight_.empty()) {
+                key = scramble(key ^ std::bit_cast<std::uint64_t>(care_weight_[row]));
+            }
+        }
+        return std::exchange(seen_[node], key) == key;
+    }
+
+    // The rows of a leaf into the leaves of its new micro-tree.
+    void fill_leaves(MicroTree& micro, const std::vector<Row>& rows) {
+        for (std::size_t t = 0; t < micro.tree.n_nodes(); ++t) {
+            if (micro.tree.is_leaf(static_cast<std::int32_t>(t))) {
+                micro.outcome[t] = stats_.new_set();
+            }
+        }
+        for (const Row row : rows) {
+            leaf_of_[row] = micro.of(row);
+            stats_.add(leaf_of_[row], row);
+        }
+        for (const std::int32_t leaf : micro.leaf_outcomes()) stats_.settle(leaf);
+    }
+
+    // The rows that a new router sends to the other side into the leaves they come to there.
+    void move_rows(const std::vector<Row>& rows) {
+        std::vector<std::int32_t> touched;
+        for (const Row row : rows) {
+            if (new_side_[row] == side_[row]) continue;
+            side_[row] = new_side_[row];
+            if (leaf_of_[row] == other_[row]) continue;
+            stats_.remove(leaf_of_[row], row);
+            stats_.add(other_[row], row);
+            touched.push_back(leaf_of_[row]);
+            touched.push_back(other_[row]);
+            leaf_of_[row] = other_[row];
+        }
+        for (const std::int32_t leaf : touched) stats_.settle(leaf);
+    }
+
+    const Dataset& data_;
+    const std::vector<Row> rows_;
+    const std::span<const Row> validation_;
+    const GrowTargets targets_;
+    const TreeInTreeParams& params_;
+    Team& team_;
+    RowStats stats_;  // of the leaves
+    GrowParams router_;
+    double weight_ = 0, price_ = 0;
+    std::vector<std::uint64_t> seen_;  // by node: a hash of what its micro-tree was grown from
+    // By row of the data set; the nodes of a wave share no row, so they write without locks.
+    std::vector<std::int32_t> leaf_of_;  // where the row is now
+    std::vector<std::int32_t> other_;    // where it would be on the other side of the node
+    std::vector<std::int32_t> better_;   // the side that serves it better
+    std::vector<double> care_weight_;    // empty: all one
+    std::vector<std::uint8_t> side_, new_side_;
+};
+
+}  // namespace
+
+TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
+                             std::span<const Row> validation, const GrowTargets& targets,
+                             const TreeInTreeParams& params, const DecisionGraph* start,
+                             Team& team) {
+    std::vector<Row> kept;
+    const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
+        if (targets.weights.empty() || targets.weights[row] > 0) kept.push_back(row);
+    }
+    if (kept.empty()) throw std::invalid_argument("no row with a positive weight");
+    DecisionGraph leaf;
+    leaf.n_features = static_cast<std::uint32_t>(data.n_features());
+    leaf.add_node();
+    return Learner(data, std::move(kept), validation, targets, params, team)
+        .learn(start ? *start : std::move(leaf));
+}
+
+}  // namespace hedgerow

@@ -1,0 +1,65 @@
+// Tree in Tree: a decision graph grown by putting small trees in place of its nodes (B. Zhu and
+// M. Shoaran, "Tree in Tree: from decision trees to decision graphs", NeurIPS 2021).
+//
+// router      the test of an internal node: a micro-tree whose leaves say "left" or "right"
+// care rows   the rows at an internal node that one child serves better than the other; they
+//             train its router, with the better child as their class and the difference in loss as
+//             their weight (a wrong class costs 1, so in classification it is the row's weight)
+// wave        the nodes at one longest distance from the root: none is another's descendant
+// objective   loss of the leaves + price * splits. The price is C * weight of all rows, in units of
+//             the criterion: pruning a micro-tree at C * (weight of all) / (weight of its rows) is
+//             the same price
+//
+// 1. Start with one leaf, or with a given graph, each node with its own test as router.
+// 2. A round visits the waves from the root. All nodes of a wave grow a new micro-tree in parallel,
+//    on the rows that reach them (leaf) or their care rows (internal node), and then take it.
+// 3. After the rounds, or when nothing changes any more, the round with the lowest objective (or
+//    the lowest loss of the validation rows) is merged: the splits of its micro-trees become nodes
+//    of the graph, and dead splits go. Single steps are not tested against the objective: that
+//    stops at the first poor optimum (on letter 2.3 points of accuracy at 500 splits).
+// 4. Repeat from 2 for the given number of merges, or until a merge brings nothing.
+//
+// A row's current leaf is remembered, so a visit routes it through the other child only. Cost of a
+// round: rows x path length x micro-tree depth x features. The result depends on the arguments
+// alone, never on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "grow/grower.hpp"
+#include "tnt/tidy.hpp"
+
+namespace hedgerow {
+
+struct TreeInTreeParams {
+    GrowParams micro;  // of micro-trees; criterion and n_classes are those of the leaves
+    std::uint32_t n_merges = 2;
+    std::uint32_t n_rounds = 5;
+    double C = 0;  // in regression a share of the targets' variance
+    bool merge_leaves = false;
+};
+
+struct TreeInTreeRound {
+    std::uint32_t merge, round;
+    double loss;  // of the leaves, per weight
+    std::uint32_t n_splits;
+    double objective;
+    double validation_loss;  // NaN without validation rows
+    bool accepted;           // the best of its merge so far
+};
+
+struct TreeInTree {
+    TidyGraph result;
+    std::vector<TreeInTreeRound> rounds;
+};
+
+// `rows` may be empty for "all rows"; rows of weight zero are left out. `start` may be null.
+// `validation` rows, if any, choose the round whose graph is returned.
+TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
+                             std::span<const Row> validation, const GrowTargets& targets,
+                             const TreeInTreeParams& params, const DecisionGraph* start,
+                             Team& team);
+
+}  // namespace hedgerow

@@ -1,0 +1,198 @@
+"""Layers in files: checkpoints of a fit, and layers that are not kept in memory.
+
+A folder has one file for each finished layer and ``cascade.json``, which lists them with their
+checksums. A file is written under another name and renamed when it is whole, and it is listed
+after that: whatever happens to a fit, what is listed can be read.
+
+Forests are stored as plain arrays, which are validated when they are read. Members of any other
+kind are pickled: as with every pickle, read only what you trust.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import shutil
+import tempfile
+import weakref
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from hedgerow._engine import Forest
+from hedgerow.cascade.layers import FoldedMember, GrownForest, Layer
+
+FORMAT = 1
+LIST = "cascade.json"
+_PART = ".part"  # of a file that is being written
+
+
+class LayerFiles:
+    """The layers of one cascade in a folder.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Made when it is not there. None is a temporary one, deleted when nobody refers to these
+        files any more.
+    fingerprint : str
+        What the fit depends on. A folder with the layers of another fit is refused.
+    seed : int
+        The seed of the fit; a resumed fit takes that of the first.
+    resume : bool
+        Go on with the layers that are there; else they are deleted.
+    """
+
+    def __init__(self, folder: Path | None, fingerprint: str, seed: int, resume: bool) -> None:
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="hedgerow-"))
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.folder = folder
+        self.listed: dict[str, Any] = {
+            "format": FORMAT, "fingerprint": fingerprint, "seed": seed, "layers": [],
+        }  # fmt: skip
+        folder.mkdir(parents=True, exist_ok=True)
+        if resume and (folder / LIST).exists():
+            self.listed = self._read_list(fingerprint)
+        else:
+            (folder / LIST).unlink(missing_ok=True)
+            for file in folder.glob("layer_*.npz"):
+                file.unlink()
+        for part in folder.glob(f"*{_PART}"):  # of a fit that was killed
+            part.unlink()
+
+    @property
+    def seed(self) -> int:
+        return self.listed["seed"]
+
+    @property
+    def n_layers(self) -> int:
+        return len(self.listed["layers"])
+
+    def _read_list(self, fingerprint: str) -> dict[str, Any]:
+        try:
+            listed = json.loads((self.folder / LIST).read_text())
+            known = listed["format"] == FORMAT
+            same = listed["fingerprint"] == fingerprint
+            _ = listed["seed"], [(entry["file"], entry["sha256"]) for entry in listed["layers"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise self.damaged(f"{LIST} cannot be read") from error
+        if not known:
+            raise ValueError(
+                f"The checkpoint in {str(self.folder)!r} was written in a format that this version "
+                "does not know: give resume=False to start anew, or another folder."
+            )
+        if not same:
+            raise ValueError(
+                f"The checkpoint in {str(self.folder)!r} belongs to another fit (other data or "
+                "parameters): give resume=False to delete it and start anew, or another folder."
+            )
+        return listed
+
+    def damaged(self, why: str) -> ValueError:
+        return ValueError(
+            f"The checkpoint in {str(self.folder)!r} is damaged ({why}): give resume=False to "
+            "delete it and start anew, or another folder."
+        )
+
+    def write(self, layer: Layer, vectors: np.ndarray) -> "StoredLayer":
+        """Store the next layer with the vectors of the training rows."""
+        name = f"layer_{self.n_layers + 1}.npz"
+        arrays = {"gate": np.array(layer.gate), "vectors": vectors}
+        for place, member in enumerate(layer.members):
+            for key, array in _state_of(member).items():
+                arrays[f"{place}.{key}"] = array
+        self._write_whole(name, lambda file: np.savez(file, allow_pickle=False, **arrays))
+        entry = {"file": name, "sha256": _checksum(self.folder / name)}
+        longer = {**self.listed, "layers": [*self.listed["layers"], entry]}
+        self._write_whole(LIST, lambda file: file.write(json.dumps(longer, indent=1).encode()))
+        self.listed = longer
+        pickled = [isinstance(member, FoldedMember) for member in layer.members]
+        return StoredLayer(self, name, pickled)
+
+    def _write_whole(self, name: str, write: Callable[[BinaryIO], Any]) -> None:
+        part = self.folder / (name + _PART)
+        try:
+            with part.open("wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.folder / name)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise OSError(
+                error.errno,
+                f"{name} could not be written to {str(self.folder)!r} ({error.strerror}). The "
+                f"{self.n_layers} layers before it are whole; with a checkpoint, make room and fit "
+                "again to go on from there",
+            ) from error
+
+    def read_all(self, pickled: list[bool]) -> Iterator[tuple["StoredLayer", np.ndarray]]:
+        """The layers in turn, each with the vectors of the training rows.
+
+        ``pickled`` says which members are no forests.
+        """
+        for entry in self.listed["layers"]:
+            path = self.folder / entry["file"]
+            if not path.is_file():
+                raise self.damaged(f"{path.name} is missing")
+            if _checksum(path) != entry["sha256"]:
+                raise self.damaged(f"{path.name} does not have the checksum that was recorded")
+            with np.load(path, allow_pickle=False) as arrays:
+                yield StoredLayer(self, path.name, pickled), arrays["vectors"]
+
+
+class StoredLayer:
+    """A layer in a file, read each time it is needed."""
+
+    def __init__(self, files: LayerFiles, name: str, pickled: list[bool]) -> None:
+        self.files = files  # which keeps a temporary folder alive
+        self.path = files.folder / name
+        self.pickled = pickled
+
+    def load(self) -> Layer:
+        """The layer."""
+        try:
+            with np.load(self.path, allow_pickle=False) as arrays:
+                members = [
+                    _pickled(arrays, place) if pickled else _forest(arrays, place)
+                    for place, pickled in enumerate(self.pickled)
+                ]
+                return Layer(members, float(arrays["gate"]))
+        except (OSError, KeyError, zipfile.BadZipFile) as error:
+            raise OSError(
+                f"A layer of this model is in {str(self.path)!r}, which cannot be read: {error}"
+            ) from error
+
+    def __reduce__(self):
+        return _same, (self.load(),)  # a pickled model is whole
+
+
+def _same(layer: Layer) -> Layer:
+    return layer
+
+
+def _state_of(member: GrownForest | FoldedMember) -> dict[str, np.ndarray]:
+    if isinstance(member, GrownForest):
+        return {name: np.asarray(value) for name, value in member.forest.__getstate__().items()}
+    return {"pickle": np.frombuffer(pickle.dumps(member, protocol=5), dtype=np.uint8)}
+
+
+def _forest(arrays: Any, place: int) -> GrownForest:
+    mine = {name.partition(".")[2]: name for name in arrays if name.startswith(f"{place}.")}
+    state = {key: arrays[name] for key, name in mine.items()}
+    forest = Forest.__new__(Forest)
+    forest.__setstate__({k: a.item() if a.ndim == 0 else a for k, a in state.items()})
+    return GrownForest(forest)
+
+
+def _pickled(arrays: Any, place: int) -> FoldedMember:
+    return pickle.loads(arrays[f"{place}.pickle"].tobytes())
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

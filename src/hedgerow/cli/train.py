@@ -1,0 +1,153 @@
+"""``hedgerow train`` and ``hedgerow predict``: a table to a model, a model to predictions."""
+
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import hedgerow
+from hedgerow._files import replacing
+from hedgerow.cli import options
+from hedgerow.cli.options import note
+from hedgerow.compare.sizes import count_bytes, count_splits
+from hedgerow.compare.tables import drop_columns, guess_task, useless_columns
+from hedgerow.datasets import load
+from hedgerow.datasets.columns import check_columns, conform, feature_columns, word_columns
+from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns
+
+
+def train(
+    data: options.Data,
+    target: options.Target = None,
+    model: Annotated[
+        str, typer.Option(help="One of hedgerow's models: DecisionTree, RandomForest, ...")
+    ] = "DecisionTree",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the model; repeatable."),
+    ] = None,
+    max_splits: options.MaxSplits = None,
+    max_bytes: options.MaxBytes = None,
+    max_latency_us: options.MaxLatency = None,
+    out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.hedgerow"),
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    as_json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Fit one model on all rows and write it to a file.
+
+    With a limit it is the best of hedgerow's models within it, whatever its kind.
+    """
+    table = load(data, target)
+    dropped = useless_columns(table.X)
+    for text in [*table.notes, *(f"left out '{name}': it {why}" for name, why in dropped.items())]:
+        note(text)
+    X, y = drop_columns(table.X, dropped), table.y
+    task = guess_task(y)
+    limits = {
+        "max_splits": max_splits,
+        "max_bytes": max_bytes,
+        "max_latency_us": max_latency_us,
+    }
+    if any(limit is not None for limit in limits.values()):
+        fitted = hedgerow.fit_within(X, y, **limits, random_state=seed, n_jobs=jobs)  # type: ignore
+    else:
+        names = options.find_models(model, ours=True)
+        if len(names) > 1:
+            raise typer.BadParameter(f"'{model}' may be {' or '.join(names)}.")
+        (entry,) = names.values()
+        fitted = entry.make(task, seed=seed, n_jobs=jobs).set_params(**_parse(settings)).fit(X, y)
+    hedgerow.save(fitted, out)
+    record = {
+        "model": type(fitted).__name__,
+        "task": task,
+        "rows": len(y),
+        "features": X.shape[1],
+        "splits": count_splits(fitted),
+        "bytes": count_bytes(fitted),
+        "file": str(out),
+    }
+    if as_json:
+        options.print_json(record)
+    else:
+        print(
+            f"{record['model']}: {record['rows']:,} rows, {record['features']} features, "
+            f"{record['splits']:,} splits, {record['bytes']:,} bytes; wrote {out}"
+        )
+
+
+def _parse(settings: list[str] | None) -> dict[str, Any]:
+    """Parameters from "name=value"; values are JSON, or words where they are not."""
+    parsed: dict[str, Any] = {}
+    for text in settings or []:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"'--set' must be like max_depth=5, got {text!r}.")
+        try:
+            parsed[name] = json.loads("null" if value == "None" else value)
+        except json.JSONDecodeError:
+            parsed[name] = value
+    return parsed
+
+
+def predict(
+    model: options.ModelFile,
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A file with the model's columns.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="CSV, TSV, Parquet or Feather; without it, CSV to the terminal."),
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the class probabilities.")] = False,
+    keep: Annotated[
+        str | None, typer.Option(metavar="COLS", help="Columns of the file to keep: id,name.")
+    ] = None,
+    jobs: options.Jobs = 1,
+    as_json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Predict every row of a file, a part at a time: the file may be of any size.
+
+    The file may have more columns than the model needs, in any order; one that lacks some, or has
+    words where the model wants numbers, is refused.
+    """
+    fitted = hedgerow.load(model)
+    if not data.is_file():
+        raise FileNotFoundError(f"there is no file '{data}'.")
+    kept = [name.strip() for name in keep.split(",")] if keep else []
+    names = read_columns(data)
+    check_columns(fitted, names, data)
+    lacking = [name for name in kept if name not in names]
+    if lacking:
+        raise ValueError(f"'--keep' names {lacking[0]!r}, which {data} does not have.")
+    if proba and not hasattr(fitted, "predict_proba"):
+        raise ValueError("'--proba' is for classifiers; this model predicts numbers.")
+    if "n_jobs" in fitted.get_params():
+        fitted.set_params(n_jobs=jobs)
+
+    wanted = list(dict.fromkeys([*feature_columns(fitted), *kept]))
+    done = 0
+    opened = nullcontext(sys.stdout.buffer) if out is None else replacing(out)
+    with opened as file, chunk_writer(file, out or "-.csv") as write:
+        for chunk in read_chunks(data, wanted, word_columns(fitted)):
+            write(predictions(fitted, conform(fitted, chunk, done), chunk[kept], proba))
+            done += len(chunk)
+    if as_json and out is not None:
+        options.print_json({"rows": done, "file": str(out)})
+    elif out is not None:
+        print(f"{done:,} rows predicted; wrote {out}")
+
+
+def predictions(model: Any, X: Any, kept: Any, proba: bool) -> Any:
+    """A frame of what was kept, the prediction and, if wanted, the probabilities."""
+    frame = kept.reset_index(drop=True)
+    if not proba:
+        return frame.assign(prediction=model.predict(X))
+    shares = model.predict_proba(X)
+    frame = frame.assign(prediction=model.classes_[shares.argmax(axis=1)])
+    return frame.assign(
+        **{f"p({c})": share for c, share in zip(model.classes_, shares.T, strict=True)}
+    )

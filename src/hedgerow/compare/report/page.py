@@ -1,0 +1,129 @@
+"""The report itself: a summary, and the page that is made of it."""
+
+import json
+import os
+import tempfile
+import webbrowser
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from hedgerow.compare.comparison import Comparison
+from hedgerow.compare.report import charts, still
+from hedgerow.compare.report.summary import summarise
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+class Report:
+    """What a comparison found, as a page for people and as JSON for programs.
+
+    Parameters
+    ----------
+    summary : dict
+        Plain numbers, strings, lists and dicts, as `Report.of` makes it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import hedgerow
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = hedgerow.compare(X, y, models=["hedgerow DecisionTree"], cv=3, progress=False)
+    >>> report = found.report()
+    >>> report.html().startswith("<!doctype html>")
+    True
+    """
+
+    def __init__(self, summary: dict[str, Any]):
+        self.summary = summary
+
+    @classmethod
+    def of(cls, comparison: Comparison, X: Any = None, y: Any = None) -> "Report":
+        """Summarise a comparison.
+
+        Parameters
+        ----------
+        comparison : Comparison
+        X, y : default=None
+            The table and its targets, for a comparison that does not hold them; without them the
+            report shows scores and costs, but no model.
+
+        Returns
+        -------
+        report : Report
+        """
+        return cls(summarise(comparison, X, y))
+
+    def html(self) -> str:
+        """Return the page as one self-contained HTML text.
+
+        Returns
+        -------
+        html : str
+        """
+        try:
+            from jinja2 import Environment, FileSystemLoader, StrictUndefined
+        except ModuleNotFoundError:
+            message = 'the report needs jinja2; install it with: pip install "hedgerow[report]"'
+            raise ModuleNotFoundError(message) from None
+        environment = Environment(
+            loader=FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters["data"] = _script_data
+        page = environment.get_template("report.html")
+        return page.render(
+            **self.summary,
+            charts=charts,
+            still=still.draw,
+            style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+            script=(TEMPLATES / "graph.js").read_text(encoding="utf-8"),
+        )
+
+    def json(self) -> str:
+        """Return the summary as JSON.
+
+        Returns
+        -------
+        json : str
+        """
+        return json.dumps(self.summary, allow_nan=False)
+
+    def write_html(self, path: str | os.PathLike) -> None:
+        """Write the page to a file; a file that is there stays whole until the new one is.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        path = Path(path)
+        half = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            half.write_text(self.html(), encoding="utf-8")
+            half.replace(path)
+        finally:
+            half.unlink(missing_ok=True)
+
+    def open(self) -> None:
+        """Show the page in a browser."""
+        folder = Path(tempfile.mkdtemp(prefix="hedgerow-"))
+        self.write_html(folder / "report.html")
+        webbrowser.open((folder / "report.html").as_uri())
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame of its own so that no style leaks."""
+        frame = "width:100%;height:720px;border:1px solid #8884;border-radius:8px"
+        return f'<iframe title="Report" srcdoc="{escape(self.html())}" style="{frame}"></iframe>'
+
+
+def _script_data(value: Any) -> Any:
+    """Return JSON that is safe inside a script element, whatever the names in it."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)

@@ -1,0 +1,146 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from hedgerow.datasets import available, load
+from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns, read_frame
+from hedgerow.datasets.loaders import BUNDLED
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=60).round(3),
+            "count": rng.integers(0, 9, 60),
+            "colour": rng.choice(["red", "light green", "blue"], 60),
+            "open": rng.random(60) < 0.5,
+            "seen": pd.date_range("2020-01-01", periods=60).astype(str),
+        }
+    )
+    frame["warm"] = np.where(frame["colour"] == "red", "yes", "no")
+    frame.loc[::9, ["size", "colour"]] = None
+    return frame
+
+
+def write(frame, path):
+    """The frame in a file of the kind that the ending says."""
+    if path.suffix == ".arff":
+        kinds = {"size": "numeric", "count": "numeric", "open": "{True,False}"}
+        lines = ["% a comment", "@relation things"]
+        lines += [f"@ATTRIBUTE '{name}' {kinds.get(name, 'string')}" for name in frame]
+        lines += ["@data"]
+        for row in frame.astype(object).itertuples(index=False):
+            cells = ["?" if pd.isna(cell) else str(cell) for cell in row]
+            lines.append(",".join(f"'{cell}'" if " " in cell else cell for cell in cells))
+        path.write_text("\n".join(lines))
+    elif path.suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    elif path.suffix in (".parquet", ".feather"):
+        getattr(frame, f"to_{path.suffix[1:]}")(path)
+    else:
+        sep = {"d.tsv": "\t", "d.csv": ";"}.get(path.name, ",")
+        frame.to_csv(path, index=False, sep=sep)
+
+
+NAMES = ["d.csv", "d.csv.gz", "d.tsv", "d.parquet", "d.feather", "d.xlsx", "d.arff"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_of_file_gives_the_same_table(frame, tmp_path, name):
+    path = tmp_path / name
+    write(frame, path)
+    table = load(str(path), "warm")
+    assert table.y.tolist() == frame["warm"].tolist()
+    assert list(table.X.columns) == ["size", "count", "colour", "open", "seen"]
+    pd.testing.assert_series_equal(table.X["size"], frame["size"])
+    assert table.X["count"].tolist() == frame["count"].tolist()
+    assert table.X["colour"].cat.categories.tolist() == ["blue", "light green", "red"]
+    assert table.X["colour"].isna().tolist() == frame["colour"].isna().tolist()
+    assert table.X["open"].tolist() == frame["open"].astype(str).tolist()
+    assert table.X["seen"].diff().dropna().unique().tolist() == [86400.0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chunks_are_the_file(frame, tmp_path, name, monkeypatch):
+    monkeypatch.setattr("hedgerow.datasets.files.CELLS_AT_ONCE", 0)  # a thousand rows at once
+    many = pd.concat([frame] * 40, ignore_index=True)
+    path = tmp_path / name
+    write(many, path)
+    assert read_columns(path) == list(many.columns)
+    chunks = list(read_chunks(path, ["count", "colour"], ["colour"]))
+    assert max(map(len, chunks)) <= (2400 if name == "d.xlsx" else 1000)
+    together = pd.concat(chunks, ignore_index=True)
+    assert together["count"].tolist() == many["count"].tolist()
+    assert together["colour"].fillna("").tolist() == many["colour"].fillna("").tolist()
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.tsv", "d.parquet", "d.feather"])
+def test_chunks_can_be_written(frame, tmp_path, name):
+    path = tmp_path / name
+    with path.open("wb") as file, chunk_writer(file, path) as append:
+        append(frame[:25])
+        append(frame[25:])
+    back = read_frame(path)
+    assert back["warm"].tolist() == frame["warm"].tolist()
+    np.testing.assert_array_equal(back["size"], frame["size"])
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_sets_load_offline(name):
+    table = load(name)
+    assert len(table.X) == len(table.y) > 100
+    assert available()[name] == "bundled"
+
+
+def test_sets_of_the_users_folder_are_found_by_name(frame, tmp_path, monkeypatch):
+    frame.rename(columns={"warm": "target"}).assign(split="train").to_parquet(
+        tmp_path / "things.parquet"
+    )
+    monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path))
+    table = load("things")
+    assert (table.target, table.name) == ("target", "things")
+    assert "split" not in table.X
+    assert available()["things"] == "HEDGEROW_DATA"
+
+
+def test_rows_without_a_target_are_left_out_with_a_note(frame, tmp_path):
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    table = load(str(tmp_path / "d.csv"), "colour")
+    assert len(table.y) == len(table.X) == frame["colour"].notna().sum()
+    assert table.notes == ["7 rows without a 'colour' were left out"]
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "message"),
+    [
+        ("d.csv", None, "'target' must name a column of"),
+        ("d.csv", "cold", "has no column 'cold', only size, count"),
+        ("d.csv", "nothing", "is empty"),
+        ("nowhere.csv", None, "there is no file 'nowhere.csv'"),
+        ("d.doc", None, "'d.doc' must end in .arff, .arrow, .csv"),
+        ("iris", "petal", "'iris' has its own target, 'species'"),
+    ],
+)
+def test_what_cannot_be_loaded_is_named(frame, tmp_path, monkeypatch, name, target, message):
+    monkeypatch.chdir(tmp_path)
+    frame.assign(nothing=None).to_csv("d.csv", index=False)
+    (tmp_path / "d.doc").touch()
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        load(name, target)
+
+
+def test_openml_is_asked_for_other_names(monkeypatch):
+    asked = {}
+
+    def fetch(**arguments):
+        asked.update(arguments)
+        raise OSError("no network")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    monkeypatch.delenv("HEDGEROW_DATA", raising=False)
+    with pytest.raises(ValueError, match="'adult@2' is neither a file nor one of .*: no network"):
+        load("adult@2")
+    assert (asked["name"], asked["version"]) == ("adult", 2)

@@ -1,0 +1,152 @@
+"""The naive decision graph: every step is the one that a plain search over all pairs takes."""
+
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
+from strategies import tables
+
+from hedgerow import DecisionTreeClassifier, NaiveDecisionGraphClassifier
+
+
+def fitted(table, **parameters):
+    model = NaiveDecisionGraphClassifier(
+        categorical_features=list(table.categorical), max_bins=None, **parameters
+    )
+    return model.fit(table.X, table.y, table.w)
+
+
+def assert_same_graph(one, other):
+    a, b = one.graph_.arrays(), other.graph_.arrays()
+    for name in a:
+        assert_array_equal(a[name], b[name], err_msg=name)
+
+
+def lost(y):
+    """Rows times Gini impurity."""
+    return len(y) - (np.bincount(y) ** 2).sum() / len(y)
+
+
+def best_split(table, rows):
+    """Gain of the best split of some rows, and the rows of both sides."""
+    X, y = table.X[rows], table.y[rows]
+    stump = DecisionTreeClassifier(
+        max_depth=1, max_bins=None, categorical_features=list(table.categorical)
+    ).fit(X, y)
+    if stump.n_splits_ == 0:
+        return -np.inf, None
+    is_left = stump.apply(X) == 1
+    sides = rows[is_left], rows[~is_left]
+    return lost(y) - sum(lost(table.y[side]) for side in sides), sides
+
+
+def reference(table, C, max_splits):
+    """Algorithm 1 as it is written: all leaves and all pairs of leaves, in every step."""
+    leaves, splits, steps, n = {0: np.arange(len(table.y))}, {}, [], 1
+    while max_splits is None or sum(kind == "split" for kind, _ in steps) < max_splits:
+        splits |= {leaf: best_split(table, leaves[leaf]) for leaf in leaves.keys() - splits.keys()}
+        leaf = max(leaves, key=lambda leaf: splits[leaf][0])
+        split_gain = splits[leaf][0] - C * len(table.y)
+        join_gain, pair = -np.inf, None
+        for i, j in combinations(leaves, 2):
+            one, other = table.y[leaves[i]], table.y[leaves[j]]
+            gain = lost(one) + lost(other) - lost(np.append(one, other))
+            gain = 0 if gain > -1e-12 * len(table.y) else gain
+            if gain > join_gain:
+                join_gain, pair = gain, (i, j)
+        best = max(split_gain, join_gain)
+        can_hope = max_splits is not None and split_gain > -np.inf
+        if best == -np.inf or (best < 0 and not can_hope):
+            break
+        if join_gain >= split_gain:
+            leaves[n] = np.concatenate([leaves.pop(i) for i in pair])
+            steps.append(("join", join_gain / len(table.y)))
+            n += 1
+        else:
+            leaves.pop(leaf)
+            leaves[n], leaves[n + 1] = splits[leaf][1]
+            steps.append(("split", split_gain / len(table.y)))
+            n += 2
+    return steps, {frozenset(rows.tolist()) for rows in leaves.values()}
+
+
+@settings(max_examples=40)
+@given(
+    table=tables("classes", weighted=False, max_rows=25),
+    max_splits=st.none() | st.integers(1, 8),
+    C=st.sampled_from([3e-4, 0.02, 0.1]),
+)
+def test_steps_are_those_of_the_plain_search(table, max_splits, C):
+    model = fitted(table, max_splits=max_splits, C=C)
+    steps, leaves = reference(table, C, max_splits)
+    assert [kind for kind, _ in model.steps_] == [kind for kind, _ in steps]
+    assert_allclose([g for _, g in model.steps_], [g for _, g in steps], atol=1e-12)
+    found = model.apply(table.X)
+    assert {frozenset(np.flatnonzero(found == leaf).tolist()) for leaf in set(found)} == leaves
+
+
+@given(table=tables("classes"), max_splits=st.integers(1, 8), C=st.sampled_from([0.0, 3e-4, 0.05]))
+def test_impurity_falls_by_what_the_steps_gained(table, max_splits, C):
+    model = fitted(table, max_splits=max_splits, C=C)
+    assert model.n_splits_ == [kind for kind, _ in model.steps_].count("split") <= max_splits
+    n_joins = len(model.steps_) - model.n_splits_
+    assert model.get_n_leaves() == model.n_splits_ + 1 - n_joins
+    graph = model.graph_
+    is_leaf = graph.left < 0
+    remaining = (graph.weight * graph.impurity)[is_leaf].sum() / graph.weight[0]
+    gained = sum(gain for _, gain in model.steps_) + C * model.n_splits_
+    assert_allclose(graph.impurity[0] - remaining, gained, atol=1e-9)
+    assert_allclose(graph.weight[is_leaf].sum(), graph.weight[0])
+
+
+@given(table=tables("classes"))
+def test_result_is_the_same_for_any_n_jobs(table):
+    assert_same_graph(*(fitted(table, max_splits=6, n_jobs=n_jobs) for n_jobs in (1, 3)))
+
+
+@given(table=tables("classes", weighted=False))
+def test_weight_two_is_the_row_twice(table):
+    twice = np.arange(len(table.y)) % 2 + 1
+    rows = np.repeat(np.arange(len(table.y)), twice)
+    weighted = fitted(type(table)(table.X, table.y, twice * 1.0, table.categorical), max_splits=5)
+    repeated = fitted(
+        type(table)(table.X[rows], table.y[rows], None, table.categorical), max_splits=5
+    )
+    assert weighted.steps_ == repeated.steps_
+    assert_allclose(weighted.predict_proba(table.X), repeated.predict_proba(table.X))
+
+
+def test_leaves_are_shared():
+    X, y = load_digits(return_X_y=True)
+    model = NaiveDecisionGraphClassifier(C=3e-3, max_splits=120).fit(X, y)
+    tree = DecisionTreeClassifier(max_leaf_nodes=121).fit(X, y)
+    assert model.n_splits_ == tree.n_splits_ == 120
+    assert model.get_n_leaves() < tree.get_n_leaves()
+    assert model.score(X, y) > 0.95
+    assert model.feature_importances_.sum() == 1
+
+
+def test_without_a_budget_it_stops_before_a_loss():
+    X, y = load_digits(return_X_y=True)
+    model = NaiveDecisionGraphClassifier(C=0.01).fit(X, y)
+    assert min(gain for _, gain in model.steps_) >= 0
+    assert model.n_splits_ < 30
+
+
+def test_frames_with_categories_and_missing_values():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue"], 300)
+    size = np.where(rng.random(300) < 0.2, np.nan, rng.normal(size=300))
+    y = np.where((colour == "red") ^ (np.nan_to_num(size, nan=1.0) > 0), "yes", "no")
+    frame = pd.DataFrame({"colour": pd.Categorical(colour), "size": size})
+    model = NaiveDecisionGraphClassifier().fit(frame, y)
+    assert model.score(frame, y) == 1
+    polars = pl.DataFrame({"colour": colour.tolist(), "size": size})
+    assert_array_equal(NaiveDecisionGraphClassifier().fit(polars, y).predict(polars), y)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(frame), y)
