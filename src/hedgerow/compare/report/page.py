@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from hedgerow._files import write_text
 from hedgerow.compare.comparison import Comparison
 from hedgerow.compare.report import charts, still
 from hedgerow.compare.report.summary import summarise
@@ -99,13 +100,7 @@ class Report:
         ----------
         path : str or path-like
         """
-        path = Path(path)
-        half = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            half.write_text(self.html(), encoding="utf-8")
-            half.replace(path)
-        finally:
-            half.unlink(missing_ok=True)
+        write_text(path, self.html())
 
     def open(self) -> None:
         """Show the page in a browser."""
