@@ -45,13 +45,11 @@ def make(contender, seed, threads=1):
 
     given = {"random_state": seed, "n_jobs": threads}
     if contender == AS_DF21:  # 2 + 2 forests of 100 trees, out of bag, two rounds of patience
-        pair = [hedgerow.RandomForestClassifier(100),
-                hedgerow.ExtraTreesClassifier(100, bootstrap=True)]  # fmt: skip
         return hedgerow.CascadeForestClassifier(
-            estimators=pair * 2, class_vectors="out_of_bag", max_layers=20, n_tolerance=2, **given
+            class_vectors="out_of_bag", max_layers=20, n_tolerance=2, **given
         )
-    if contender == PEER:  # completely random trees are extra trees with one random feature
-        pair = [RandomForestClassifier(100), ExtraTreesClassifier(100, max_features=1)]
+    if contender == PEER:
+        pair = [RandomForestClassifier(100), ExtraTreesClassifier(100)]
         return hedgerow.CascadeForestClassifier(estimators=pair * 2, **given)
     return hedgerow.CascadeForestClassifier(contender.split()[0], **given)
 

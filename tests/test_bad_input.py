@@ -16,19 +16,21 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
+import hedgerow
 from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
     CascadeForestClassifier,
-    CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    HeterogeneousForestClassifier,
     MeanMarginTreeRegressor,
     MultiGrainedScanner,
     NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
 )
+from hedgerow._graph_model import GraphClassifier
 from hedgerow.graph import fine_tune
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
@@ -60,6 +62,14 @@ def forest(X=X, y=Y, **parameters):
 
 def bag(estimator=None, X=X, **parameters):
     return BaggingClassifier(estimator, 3, **parameters).fit(X, Y)
+
+
+def mixed(candidates=None, **parameters):
+    return HeterogeneousForestClassifier(candidates, 3, **parameters).fit(X, Y)
+
+
+class FittedWhole(GraphClassifier):
+    """A tree that cannot grow on rows of a table read before."""
 
 
 def boost(estimator=None, X=X, y=Y):
@@ -192,6 +202,11 @@ REFUSALS = {
     "no-estimator": lambda: bag(LogisticRegression),
     "other-kind-of-estimator": lambda: bag(DecisionTreeRegressor()),
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
+    "candidates": lambda: mixed("best"),
+    "candidates-kind": lambda: mixed([("forest", RandomForestClassifier())]),
+    "candidates-fail": lambda: mixed([("deep", DecisionTreeClassifier(max_depth=-3))]),
+    "contest-of-one-row": lambda: HeterogeneousForestClassifier().fit(X[:1], Y[:1]),
+    "folds": lambda: mixed(cv=1),
     "member-without-weights": lambda: boost(KNeighborsClassifier()),
     "no-better-than-chance": lambda: boost(X=np.zeros((4, 1)), y=[0, 1, 0, 1]),
     "max_passes": lambda: tao(max_passes=-1),
@@ -205,7 +220,7 @@ REFUSALS = {
     "tune-features": lambda: fine_tune(classify(), X[:, :2], Y),
     "tune-classes": lambda: fine_tune(classify(), X, np.full(30, 7)),
     "tune-outputs": lambda: fine_tune(MeanMarginTreeRegressor().fit(X, X[:, :2]), X, Y),
-    "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
+    "init-unfitted": lambda: tao(init=FittedWhole()),
     "preset": lambda: cascade(preset="deep"),
     "n_trees": lambda: cascade(n_trees=0),
     "class_vectors": lambda: cascade(class_vectors="in_bag"),
@@ -237,6 +252,21 @@ REFUSALS = {
     "graph-type": lambda: unpickle(left=np.array(["1", "2", "3"])),
     "graph-column": lambda: unpickle(left=None),
     "graph-format": lambda: unpickle(format=99),
+    "compare-missing-target": lambda: hedgerow.compare(X, changed(Y, 0, np.nan)),
+    "compare-budget": lambda: hedgerow.compare(X, Y, budget="soon"),
+    "compare-cv": lambda: hedgerow.compare(X, Y, cv=1),
+    "compare-unknown-model": lambda: hedgerow.compare(X, Y, models=["Elm"]),
+    "compare-bad-table": lambda: hedgerow.compare(
+        changed(X, slice(None), np.inf), Y, models=["hedgerow DecisionTree"]
+    ),
+    "within-no-limit": lambda: hedgerow.fit_within(X, Y),
+    "within-impossible": lambda: hedgerow.fit_within(
+        X, Y, max_bytes=1, models=["hedgerow DecisionTree"]
+    ),
+    "save-unfitted": lambda: hedgerow.save(DecisionTreeClassifier(), "nowhere.hedgerow"),
+    "save-function": lambda: hedgerow.save(forest(callback=print), "nowhere.hedgerow"),
+    "load-nothing": lambda: hedgerow.load("nowhere.hedgerow"),
+    "load-other-file": lambda: hedgerow.load(GUIDE),
 }
 
 

@@ -198,7 +198,6 @@ class Tuner {
                                  [&](std::size_t n, auto&& body) { team_.for_each(n, body); });
         }
         team_.for_each(small.size(), [&](std::size_t k, int worker) {
-            team_.checkpoint(worker);
             tests[small[k]] = find_test(nodes[small[k]], worker, [&](std::size_t n, auto&& body) {
                 for (std::size_t i = 0; i < n; ++i) body(i, worker);
             });
@@ -249,6 +248,7 @@ class Tuner {
                                scramble(static_cast<std::uint64_t>(node))};
         std::vector<Split> splits(data_.n_features());
         for_each(splits.size(), [&](std::size_t f, int w) {
+            team_.checkpoint(w);
             splits[f] =
                 bins_[w].best_split(care, data_.column(f), static_cast<std::int32_t>(f), rules);
         });

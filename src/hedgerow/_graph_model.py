@@ -93,8 +93,10 @@ class GraphModel(TableModel):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph
-
     _packing: Packing
+    # What the tests of each feature took off the training loss, for graphs with shared nodes: a
+    # node's children have rows of other nodes as well, so the graph alone does not tell.
+    _removed: np.ndarray | None = None
 
     def _set_graph(self, graph: DecisionGraph) -> None:
         self.graph_ = graph

@@ -106,7 +106,7 @@ def test_preset_has_its_layers_and_trees(preset):
     cascade = CascadeForestClassifier(preset, random_state=0, **few).fit(X, y)
     members = cascade.layers_[0].load().members
     assert len(members) == {"default": 4, "light": 2, "paper": 8}[preset]
-    trees = {"default": 5 * 5, "light": 50, "paper": 3 * 5}[preset]
+    trees = {"default": 5 * 5, "light": 3 * 50, "paper": 3 * 5}[preset]
     assert [member.n_trees for member in members] == [trees] * len(members)
     assert cascade.n_trees_ == trees * len(members) * cascade.n_layers_
     assert cascade.score(X_test, y_test) > 0.75
@@ -164,7 +164,7 @@ def test_flattened_cascade_is_a_forest_of_as_many_trees():
     cascade = CascadeForestClassifier("light", n_trees=4, class_weight="balanced").fit(X, y)
     forest = cascade.flatten()
     assert isinstance(forest, RandomForestClassifier)
-    assert (forest.n_estimators, forest.max_depth) == (16, 30)
+    assert (forest.n_estimators, forest.max_depth) == (48, 30)
     assert forest.class_weight == "balanced"
     assert forest.fit(X, y).forest_.n_members == cascade.n_trees_
 
@@ -204,6 +204,8 @@ def test_final_classifier_sees_raw_features_and_vectors():
     vectors = cascade.layers_[0].load().vectors(X_test, cascade, 1)
     everything = np.hstack([X_test, vectors.reshape(len(X_test), -1)])
     assert_array_equal(cascade.predict(X_test), cascade.final_estimator_.predict(everything))
+    cascade.set_params(final_estimator=None).fit(X, y)
+    assert_allclose(cascade.predict_proba(X_test), vectors.mean(axis=1), rtol=1e-6)
 
 
 def test_certain_rows_leave_early():

@@ -27,7 +27,7 @@ def off_chance(comparison):
 
 
 def test_random_labels_score_at_chance_with_every_model(noise):
-    comparison = compare(*noise, cv=3)
+    comparison = compare(*noise, cv=2)
     assert not any(result.error for result in comparison.results)
     assert off_chance(comparison) == {}
 

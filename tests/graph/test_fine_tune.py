@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
 from strategies import tables
@@ -18,6 +18,7 @@ from hedgerow import (
     NaiveDecisionGraphClassifier,
     TAOTreeClassifier,
 )
+from hedgerow._graph_model import removed_loss
 from hedgerow.graph import fine_tune
 
 DIGITS = load_digits(return_X_y=True)
@@ -85,3 +86,15 @@ def test_labels_weights_and_categories_are_those_of_the_model():
     tuned = fine_tune(tree, part, y[part.index], np.ones(len(part)))
     assert set(tuned.predict(frame)) <= {"keep", "cut"}
     assert tuned.score(part, y[part.index]) >= tree.score(part, y[part.index])
+
+
+def test_importances_count_the_rows_of_each_test_also_where_nodes_are_shared():
+    X, y = DIGITS
+    graph = NaiveDecisionGraphClassifier(C=3e-3, max_splits=60).fit(X, y)
+    assert_allclose(removed_loss(graph.graph_, X, y, None), graph._removed)
+    for tuned in fine_tune(graph, X, y), TAOTreeClassifier(init=graph).fit(X, y):
+        expected = removed_loss(tuned.graph_, X, y, None)
+        assert_allclose(tuned.feature_importances_, expected / expected.sum())
+    tree = DecisionTreeRegressor(max_depth=4).fit(X, y * 1.5)
+    removed = removed_loss(tree.graph_, X, y * 1.5, None)
+    assert_allclose(removed / removed.sum(), tree.feature_importances_, atol=1e-12)

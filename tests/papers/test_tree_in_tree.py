@@ -47,7 +47,7 @@ def test_budget_of_table_1_is_kept_and_nothing_but_the_training_part_chooses(dig
     assert found["CART"]["splits"] == found["TnT"]["splits"]
     blind = data._replace(y_test=np.roll(data.y_test, 1))
     same = paper.run_table_1(blind, 0, published, paper.QUICK)
-    assert (same["C"], same["fine-tuned"]) == (found["C"], found["fine-tuned"])
+    assert (same["size"], same["fine-tuned"]) == (found["size"], found["fine-tuned"])
 
 
 def test_ensembles_have_equal_numbers_of_splits(digits):

@@ -17,6 +17,7 @@ from hedgerow import (
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
 )
+from hedgerow._folds import folds_of
 from hedgerow._graph_model import GraphClassifier
 
 ESTIMATORS = {
@@ -82,7 +83,8 @@ def test_scores_are_those_of_trees_fitted_on_each_half(target):
     X, y = sample(target, oblique=True)
     model = contest(target).fit(X, y)
     codes = np.unique(y, return_inverse=True)[1] if target == "classes" else y
-    one, other = model._folds(codes, np.arange(len(y)), np.random.RandomState(0))
+    classes = codes if target == "classes" else None
+    one, other = folds_of(np.arange(len(y)), 2, np.random.RandomState(0), classes)
     tree = ESTIMATORS[target][2]()
     found = np.empty_like(y)
     found[other] = tree.fit(X[one], y[one]).predict(X[other])
@@ -96,9 +98,7 @@ def test_scores_are_those_of_trees_fitted_on_each_half(target):
 
 def test_folds_spread_the_classes_evenly():
     y = np.repeat([0, 1, 2], [50, 7, 1])
-    one, other = CrossValidatedTreeClassifier()._folds(
-        y, np.arange(len(y)), np.random.RandomState(0)
-    )
+    one, other = folds_of(np.arange(len(y)), 2, np.random.RandomState(0), y)
     assert sorted([*one, *other]) == list(range(len(y)))
     assert np.abs(np.bincount(y[one], minlength=3) - np.bincount(y[other], minlength=3)).max() <= 1
 

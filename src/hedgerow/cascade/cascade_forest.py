@@ -28,6 +28,7 @@ from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 from hedgerow.cascade.files import LayerFiles
 from hedgerow.cascade.growth import Growth, certainty
 from hedgerow.cascade.layers import TrainingTable, fit_layer, grows_on_bins, values_of
+from hedgerow.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from hedgerow.forest.members import seeded, takes_weights
 from hedgerow.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from hedgerow.forest.random_trees import RandomTreesClassifier, RandomTreesRegressor
@@ -40,6 +41,7 @@ class Settings:
     """The shape of a cascade; a preset gives what the user does not."""
 
     n_forests: int
+    partner: str
     n_trees: int
     max_depth: int | None
     max_layers: int
@@ -51,9 +53,9 @@ class Settings:
 
 
 PRESETS = {
-    "default": Settings(2, 100, None, 10, 1, "out_of_fold", 5, 0.0, "best"),
-    "light": Settings(1, 50, 30, 2, 2, "out_of_bag", 5, 0.0, "all"),
-    "paper": Settings(4, 500, None, 100, 3, "out_of_fold", 3, 0.2, "best"),
+    "default": Settings(2, "extra_trees", 100, None, 10, 1, "out_of_fold", 5, 0.0, "best"),
+    "light": Settings(1, "random_trees", 50, 30, 2, 2, "out_of_fold", 3, 0.0, "all"),
+    "paper": Settings(4, "random_trees", 500, None, 100, 3, "out_of_fold", 3, 0.2, "best"),
 }
 
 _PARAMETERS = """\
@@ -61,11 +63,13 @@ _PARAMETERS = """\
         What the parameters that are left at None mean. "paper" is the deep forest of Zhou and Feng:
         four random and four completely random forests of 500 trees a layer, three folds, growth
         judged on a fifth of the rows and repeated on all. "light" is that of Arnould, Boyer and
-        Scornet: two layers of one and one forest of 50 trees of depth 30, trained once.
+        Scornet: two layers of one and one forest of 50 trees of depth 30.
     estimators : list of estimators, default=None
         The members of every layer instead of the forests: any of hedgerow's or scikit-learn's.
     n_forests : int, default=None
-        Random forests in a layer, and as many completely random ones (2; light 1, paper 4).
+        Random forests in a layer, and as many of the other kind (2; light 1, paper 4).
+    partner : {"extra_trees", "random_trees"}, default=None
+        The other kind: extra trees, or completely random trees (light, paper).
     n_trees : int, default=None
         Trees in a forest (100; light 50, paper 500).
     max_depth : int, default=None
@@ -81,10 +85,10 @@ _PARAMETERS = """\
     class_vectors : {"out_of_fold", "out_of_bag"}, default=None
         How the rows that a layer learned from are described to the next. "out_of_fold" fits each
         member once for every fold, on the other folds. "out_of_bag" fits it once and takes the
-        trees whose bag a row is not in, in a ``cv``-th of the time (light); members without bags
-        are described out of fold.
+        trees whose bag a row is not in, in a ``cv``-th of the time; members without bags are
+        described out of fold.
     cv : int, default=None
-        Folds (5, paper 3).
+        Folds (5; light and paper 3).
     validation_fraction : float, default=None
         Share of the rows on which layers are judged, not used for growing; when the number of
         layers is known, the cascade is grown again on all rows (paper 0.2). 0 judges layers by
@@ -147,7 +151,7 @@ def _with_parameters(cls):
 
 
 class _CascadeForest(TableModel):
-    _kinds: ClassVar[tuple[type, type]]  # of the random and the completely random forests
+    _kinds: ClassVar[dict[str, Any]]  # of forests
     screening = None  # regressors have no certainty
     class_weight = None
     layers_: list
@@ -177,19 +181,20 @@ class _CascadeForest(TableModel):
             raise ValueError("Found 1 sample while a cascade needs at least 2.")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         fingerprint = "" if self.checkpoint is None else self._fingerprint(X, table)
-        trial = None
+        scores = None
         if settings.validation_fraction:
             files = self._files("trial", fingerprint, seed)
             seed = seed if files is None else files.seed
             held = self._held_out(table, rows, settings.validation_fraction, seed)
             trial = self._grow(table, members, settings, rows, held, files, seed)
-            n = trial.n_kept
+            n, scores = trial.n_kept, trial.scores
             settings = replace(settings, max_layers=n, n_tolerance=n, keep="all")
+            del trial  # and its layers
         files = self._files("layers", fingerprint, seed)
         seed = seed if files is None else files.seed
         growth = self._grow(table, members, settings, rows, rows[:0], files, seed)
         self.layers_ = growth.layers[: growth.n_kept]
-        self.layer_scores_ = (trial or growth).scores
+        self.layer_scores_ = scores or growth.scores
         self._fit_final(table, growth, seed)
         return self
 
@@ -206,6 +211,7 @@ class _CascadeForest(TableModel):
         parameters.check_option(
             "class_vectors", settings.class_vectors, ("out_of_fold", "out_of_bag")
         )
+        parameters.check_option("partner", settings.partner, ("extra_trees", "random_trees"))
         parameters.check_option("keep", settings.keep, ("best", "all"))
         parameters.check_option("storage", self.storage, ("memory", "disk"))
         parameters.check_bool("resume", self.resume)
@@ -217,11 +223,12 @@ class _CascadeForest(TableModel):
     def _members(self, settings: Settings) -> list:
         """The members of a layer, unfitted."""
         if self.estimators is None:
-            trees, random_trees = self._kinds
             growth = self._forest_parameters(settings)
             bags = settings.class_vectors == "out_of_bag"
-            pair = [trees(settings.n_trees, **growth),
-                    random_trees(settings.n_trees, bootstrap=bags, **growth)]  # fmt: skip
+            pair = [
+                self._kinds["random_forest"](settings.n_trees, **growth),
+                self._kinds[settings.partner](settings.n_trees, bootstrap=bags, **growth),
+            ]
             members = pair * settings.n_forests
         else:
             members = [*self.estimators] if isinstance(self.estimators, list | tuple) else []
@@ -244,10 +251,8 @@ class _CascadeForest(TableModel):
         }
 
     def _training_table(self, X: Any, y: np.ndarray, weights: Any, members: list) -> TrainingTable:
-        n_jobs, max_bins = (
-            parameters.resolve_n_jobs(self.n_jobs),
-            parameters.max_bins_code(self.max_bins),
-        )
+        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        max_bins = parameters.max_bins_code(self.max_bins)
         as_numbers = self.final_estimator is not None or not all(map(grows_on_bins, members))
         return TrainingTable(
             reader=self,
@@ -326,6 +331,7 @@ class _CascadeForest(TableModel):
         return growth
 
     def _fit_final(self, table: TrainingTable, growth: Growth, seed: int) -> None:
+        self.__dict__.pop("final_estimator_", None)  # of an earlier fit
         if self.final_estimator is None:
             return
         rows, vectors = growth.kept_rows, growth.kept_vectors
@@ -400,7 +406,7 @@ class _CascadeForest(TableModel):
         """
         check_is_fitted(self)
         given = {"class_weight": self.class_weight} if is_classifier(self) else {}
-        return self._kinds[0](
+        return self._kinds["random_forest"](
             self.n_trees_,
             **self._forest_parameters(self._settings()),
             max_bins=self.max_bins,
@@ -486,10 +492,14 @@ class CascadeForestClassifier(TableClassifier, _CascadeForest):
     >>> X, y = load_iris(return_X_y=True)
     >>> cascade = CascadeForestClassifier("light", random_state=0).fit(X, y)
     >>> cascade.n_layers_, cascade.n_trees_
-    (2, 200)
+    (2, 600)
     """
 
-    _kinds = (RandomForestClassifier, RandomTreesClassifier)
+    _kinds: ClassVar = {
+        "random_forest": RandomForestClassifier,
+        "extra_trees": ExtraTreesClassifier,
+        "random_trees": RandomTreesClassifier,
+    }
 
     def __init__(
         self,
@@ -497,6 +507,7 @@ class CascadeForestClassifier(TableClassifier, _CascadeForest):
         *,
         estimators=None,
         n_forests=None,
+        partner=None,
         n_trees=None,
         max_depth=None,
         min_samples_leaf=1,
@@ -523,6 +534,7 @@ class CascadeForestClassifier(TableClassifier, _CascadeForest):
         self.preset = preset
         self.estimators = estimators
         self.n_forests = n_forests
+        self.partner = partner
         self.n_trees = n_trees
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -600,7 +612,11 @@ class CascadeForestRegressor(TableRegressor, _CascadeForest):
     (3,)
     """
 
-    _kinds = (RandomForestRegressor, RandomTreesRegressor)
+    _kinds: ClassVar = {
+        "random_forest": RandomForestRegressor,
+        "extra_trees": ExtraTreesRegressor,
+        "random_trees": RandomTreesRegressor,
+    }
 
     def __init__(
         self,
@@ -608,6 +624,7 @@ class CascadeForestRegressor(TableRegressor, _CascadeForest):
         *,
         estimators=None,
         n_forests=None,
+        partner=None,
         n_trees=None,
         max_depth=None,
         min_samples_leaf=1,
@@ -632,6 +649,7 @@ class CascadeForestRegressor(TableRegressor, _CascadeForest):
         self.preset = preset
         self.estimators = estimators
         self.n_forests = n_forests
+        self.partner = partner
         self.n_trees = n_trees
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

@@ -399,19 +399,28 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
 
     def _describe(self, matrix: np.ndarray, rows: np.ndarray, folds: Any, out: np.ndarray) -> None:
         """Write the features of some rows, as the forests of the given folds say."""
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
         start = matrix.shape[1] if self.passthrough else 0
         for grain, by_fold in zip(self.grains_, self.forests_, strict=True):
-            width = grain.n_pooled * self._n_outputs
-            cells = grain.cells()
+            forests = [[by_fold[fold][place] for fold in folds] for place in range(len(by_fold[0]))]
+            stop = start + len(forests) * grain.n_pooled * self._n_outputs
             for block in self._blocks(grain, rows, matrix.itemsize):
-                windows = matrix[block[:, None, None], cells].reshape(-1, grain.n_features)
-                for place in range(len(by_fold[0])):
-                    values = sum(by_fold[fold][place].predict(windows, n_jobs) for fold in folds)
-                    pooled = grain.pool((values / len(folds)).reshape(len(block), -1))
-                    at = start + place * width
-                    out[block, at : at + width] = pooled.reshape(len(block), -1)
-            start += width * len(by_fold[0])
+                out[block, start:stop] = self._features(grain, matrix[block], forests)
+            start = stop
+
+    def _features(
+        self, grain: Grain, samples: np.ndarray, forests: list[list[Forest]]
+    ) -> np.ndarray:
+        """What some forests, each the mean over its folds, say of the windows of one size."""
+        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        windows = samples.take(grain.cells(), axis=1).reshape(-1, grain.n_features)
+        features = []
+        for of_folds in forests:
+            values = np.zeros((len(windows), self._n_outputs))
+            for forest in of_folds:
+                values += forest.predict(windows, n_jobs)
+            pooled = grain.pool(values.reshape(len(samples), -1)) / len(of_folds)
+            features.append(pooled.reshape(len(samples), -1).astype(np.float32))
+        return np.hstack(features)
 
     def _blocks(self, grain: Grain, rows: np.ndarray, itemsize: int) -> Iterator[np.ndarray]:
         """Rows, as many at a time as fit with their windows and values."""

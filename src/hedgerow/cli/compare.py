@@ -125,7 +125,7 @@ def summary(result: Comparison) -> list[str]:
         unit = {"splits": "splits", "bytes": "bytes", "latency": "µs/row"}[cost]
         front = [
             f"{name} ({result[name].mean(result.metric):.3f}, "
-            f"{getattr(result[name], attribute):,.4g} {unit})"
+            f"{_cost(getattr(result[name], attribute))} {unit})"
             for name in result.pareto(cost)
         ]
         lines.append(f"Best for its {cost}: " + " → ".join(front))
@@ -133,6 +133,10 @@ def summary(result: Comparison) -> list[str]:
         name = result.simplest.name
         lines.append(f"Smallest of hedgerow's that is about as good as the best: {name}")
     return lines
+
+
+def _cost(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
 def write_files(result: Comparison, folder: Path) -> list[Path]:
@@ -146,7 +150,7 @@ def write_files(result: Comparison, folder: Path) -> list[Path]:
         hedgerow.save(result.fit(ours[0].name), written[-1])
     try:
         result.report().write_html(folder / "report.html")
+        written.append(folder / "report.html")
     except ModuleNotFoundError as error:
         note(f"no report.html: {error}")
-        return written
-    return [*written, folder / "report.html"]
+    return written

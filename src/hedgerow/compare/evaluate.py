@@ -29,7 +29,9 @@ from hedgerow.compare.within import Choice, Limits, inner_folds, maker, settings
 from hedgerow.forest.members import take_rows
 
 FOLDS = {"small": 5, "balanced": 5, "thorough": 10}
-TRIAL_ROWS = 1000  # a model is tried on so many to see whether it fits into the time
+TRIAL_ROWS = 1000  # a model is tried on so many, to see whether it fits into the time,
+TRIAL_SHARE = 0.02  # or on this share of large tables, where a fixed cost would count too much
+SHORTEST_TRIAL = 0.3  # seconds
 ALLOWANCE = 1.3  # for growth faster than the number of rows
 RESERVED = 0.15  # of the time, for the best model on all rows and the report
 
@@ -109,13 +111,13 @@ def compare(
     if task not in (None, *METRICS):
         raise ValueError(f"'task' must be 'classification', 'regression' or None, got {task!r}.")
     X = X if is_frame(X) else np.asarray(X)
-    y = np.asarray(y)
+    y = tables.read_target(y)
     check_consistent_length(X, y)
     task = task or tables.guess_task(y)
     dropped = tables.useless_columns(X)
     X = tables.drop_columns(X, dropped)
     chosen = choose_models(models, task, plan)
-    splits = _make_folds(cv, plan, task, X, y, random_state)
+    splits = _make_folds(cv, plan, task, y, random_state)
     threads = parameters.resolve_n_jobs(n_jobs)
     runs = [
         Run(name, model, task, X, y, splits, limits, plan, random_state, threads)
@@ -162,7 +164,7 @@ def choose_models(names: Iterable[str] | None, task: Task, plan: Plan) -> dict[s
     return {name: MODELS[name] for name in names}
 
 
-def _make_folds(cv: Any, plan: Plan, task: Task, X: Any, y: np.ndarray, seed: int) -> list:
+def _make_folds(cv: Any, plan: Plan, task: Task, y: np.ndarray, seed: int) -> list:
     if hasattr(cv, "split"):
         return list(cv.split(np.zeros(len(y)), y))
     cv = FOLDS[plan.budget] if cv is None else cv
@@ -180,6 +182,7 @@ def _run_all(
 
     total = len(runs) * n_folds
     done = 0
+    stopped = False
     try:
         if seconds is not None:
             _admit(runs, n_folds, left, report)
@@ -192,13 +195,14 @@ def _run_all(
     except KeyboardInterrupt:
         if not any(run.folds for run in runs):
             raise
+        stopped = True
         for run in runs:
             run.error = run.error or (None if len(run.folds) == n_folds else "interrupted")
     report(total, total, "done", 0.0)
     if not any(run.folds for run in runs):
         first = next(run for run in runs if run.error)
         raise ValueError(f"no model could be compared; {first.name}: {first.error}")
-    return any(len(run.folds) < n_folds for run in runs)
+    return stopped or any(run.lacked_time for run in runs)
 
 
 def _admit(
@@ -208,15 +212,14 @@ def _admit(
 
     Each is tried on some rows; from the quickest on, they enter as long as there is time.
     """
-    patience = (left() or 0.0) / (2 * len(runs))  # all trials take half of the time at the most
     trials = []
     for run in runs:
         report(0, len(runs) * n_folds, f"{run.name}, trial", None)
-        trials.append((n_folds * run.trial_seconds(patience), run))
+        trials.append((n_folds * run.trial_seconds((left() or 0.0) / n_folds), run))
     available, planned = left() or 0.0, 0.0
     for expected, run in sorted(trials, key=lambda trial: trial[0]):
         if run.error is None and planned + expected > available:
-            run.error = f"left out: it would take about {in_words(expected)}"
+            run.end_for_time(f"left out: it would take about {in_words(expected)}")
         elif run.error is None:
             planned += expected
 
@@ -244,13 +247,14 @@ class Run:
             else make({})
         )
         self.error: str | None = None
+        self.lacked_time = False
         self.folds: list[int] = []
         self.fold_seconds = 0.0
         self.scores: dict[str, list[float]] = {metric: [] for metric in METRICS[task]}
         self.costs: list[tuple] = []
         self.fit_seconds: list[float] = []
         self.settings: list[dict] = []
-        self.predictions = np.zeros(len(y), dtype=y.dtype)
+        self.predictions = np.zeros(len(y), dtype=float if self.classes is None else y.dtype)
         self.probabilities = (
             None
             if self.classes is None
@@ -270,19 +274,21 @@ class Run:
                 warnings.simplefilter("ignore")
             return self._new().fit(X, y)
 
-    def trial_seconds(self, limit: float | None) -> float:
-        """About what a fold will take, by a fit on some of its rows."""
+    def trial_seconds(self, most: float) -> float:
+        """About what a fold will take, by a fit on some of its rows that may not take longer."""
         train = self.splits[0][0]
-        some = np.random.default_rng(0).permutation(train)[:TRIAL_ROWS]
+        n_rows = max(TRIAL_ROWS, round(TRIAL_SHARE * len(train)))
+        some = np.random.default_rng(0).permutation(train)[:n_rows]
+        growth = len(train) / len(some)
+        limit = max(SHORTEST_TRIAL, most / growth)
         began = perf_counter()
         try:
             with time_limit(limit):
                 self._fitted(take_rows(self.X, some), self.y[some])
         except TimeoutError:
-            self.error = f"left out: {len(some)} rows took more than {in_words(limit or 0)}"
+            self.end_for_time(f"left out: {len(some)} rows took more than {in_words(limit)}")
         except Exception as error:
             self.error = _one_line(error)
-        growth = len(train) / len(some)
         return (perf_counter() - began) * growth * (ALLOWANCE if growth > 1 else 1.0)
 
     def try_fold(self, fold: int, limit: float | None) -> None:
@@ -290,8 +296,14 @@ class Run:
         try:
             with time_limit(limit):
                 self._run_fold(fold)
+        except TimeoutError:
+            self.end_for_time(f"the time was up in fold {fold + 1}")
         except Exception as error:
             self.error = _one_line(error)
+
+    def end_for_time(self, reason: str) -> None:
+        """Take no further part, because there is no time."""
+        self.error, self.lacked_time = reason, True
 
     def _run_fold(self, fold: int) -> None:
         train, test = self.splits[fold]

@@ -61,7 +61,9 @@ def _silent(done: int, total: int, what: str, seconds: float | None) -> None:
 
 
 def in_words(seconds: float) -> str:
-    """A time for people: 4 s, 2 min 10 s, 1 h 5 min."""
+    """A time for people: 0.4 s, 25 s, 2 min 10 s, 1 h 5 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

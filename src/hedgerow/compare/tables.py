@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from hedgerow._table import is_frame
 from hedgerow.compare.comparison import Data, Task
@@ -14,6 +15,15 @@ _NAME_OF_AN_ID = re.compile(
     r"unnamed: \d+|index|row(_?(id|nr|no|num|number))?|uuid|guid|(.*[ _.-])?id", re.IGNORECASE
 )
 _FEWEST_ROWS = 20  # in a shorter table a column of different values may well be a feature
+
+
+def read_target(y: Any) -> np.ndarray:
+    """The target as an array, without missing values."""
+    y = column_or_1d(np.asarray(y), warn=True)
+    n_missing = int(np.sum([value is None or value != value for value in y.tolist()]))
+    if n_missing:
+        raise ValueError(f"y is missing in {n_missing} of {len(y)} rows: leave them out.")
+    return y
 
 
 def guess_task(y: np.ndarray) -> Task:

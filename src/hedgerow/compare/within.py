@@ -7,7 +7,7 @@ budget, which is a choice without a limit.
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from hedgerow import _parameters as parameters
 from hedgerow.compare.comparison import Task
 from hedgerow.compare.models import MODELS, Model, Settings
 from hedgerow.compare.sizes import ROWS_TIMED, count_bytes, count_splits, time_row
-from hedgerow.compare.tables import guess_task
+from hedgerow.compare.tables import guess_task, read_target
 from hedgerow.forest.members import take_rows
 
 MOST_SPLITS = 4096  # where the limit is not one of splits
@@ -74,12 +74,10 @@ class Limits:
 
 
 def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
-    """The settings of a model to choose from: its ladder under a limit, else its grid."""
+    """The settings to choose from: the default, and the ladder under a limit, else the grid."""
     if not limits:
-        return [{}, *model.grid]
-    if model.ladder is None:
-        return [{}]
-    return model.ladder(limits.most_splits)
+        return chain([{}], model.grid)
+    return chain([{}], model.ladder(limits.most_splits) if model.ladder else [])
 
 
 class Choice(BaseEstimator):
@@ -241,7 +239,7 @@ def fit_within(
     limits = Limits(max_splits, max_bytes, max_latency_us)
     if not limits:
         raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
-    y = np.asarray(y)
+    y = read_target(y)
     task = task or guess_task(y)
     names = models or [name for name, model in MODELS.items() if model.library == "hedgerow"]
     choices = []

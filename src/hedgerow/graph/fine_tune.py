@@ -89,7 +89,7 @@ def fine_tune(
     matrix = model.schema_.encode(model, X)
     targets = _targets(model, y)
     check_targets_match(matrix, targets)
-    grown = getattr(model, "estimator_", model)  # the winner of a contest has the class weights
+    grown: Any = getattr(model, "estimator_", model)  # a contest's winner has the class weights
     weights = check_sample_weight(sample_weight, len(targets))
     weights = grown._with_class_weight(targets, weights)
     n_jobs = parameters.resolve_n_jobs(n_jobs)

@@ -17,7 +17,13 @@ from sklearn.base import clone
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import Dataset, DecisionGraph, TuneParams, fine_tune
-from hedgerow._graph_model import OBLIQUE, GraphClassifier, GraphModel, GraphRegressor
+from hedgerow._graph_model import (
+    OBLIQUE,
+    GraphClassifier,
+    GraphModel,
+    GraphRegressor,
+    removed_loss,
+)
 from hedgerow._growth import MOST, check_poisson
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -142,7 +148,7 @@ class _AlternatingTree(GraphModel):
             _check_same_table(self.init, self)
             return _Loaded(bins, X, self.init)
         init = clone(self.init)
-        if type(init)._grow is GraphModel._grow:
+        if not init._grows_on_rows():
             raise ValueError(f"'init' must be fitted first, got {self.init!r}.")
         init._check_parameters()
         init._adopt_table(self)
@@ -159,7 +165,10 @@ class _AlternatingTree(GraphModel):
             graph = table.init.graph_
         else:
             graph = table.init._grow(table.init_table, y, weights, rows)
-        oblique = (graph.kind == OBLIQUE).any()
+        is_shared = table.init is not None and table.init._removed is not None
+        is_oblique = (graph.kind == OBLIQUE).any()
+        matrix: Any = self.schema_.encode(self, table.X) if is_shared or is_oblique else None
+        weights = self._with_class_weight(y, weights)
         n_rows = len(y) if rows is None else len(rows)
         leaf = parameters.count_or_share("min_samples_leaf", self.min_samples_leaf, n_rows, low=1)
         history: list[float] = []
@@ -168,18 +177,23 @@ class _AlternatingTree(GraphModel):
             table.bins,
             rows,
             y,
-            self._with_class_weight(y, weights),
+            weights,
             TuneParams(
                 n_classes=getattr(self, "n_classes_", 0),
                 max_passes=min(self.max_passes, MOST),
                 min_samples_leaf=min(leaf, MOST),
             ),
             parameters.resolve_n_jobs(self.n_jobs),
-            self.schema_.encode(self, table.X).astype(np.float64) if oblique else None,
+            matrix.astype(np.float64) if is_oblique else None,
             history.append,
         )
         self.history_ = np.array(history)
         self.n_passes_ = len(history) - 1
+        self._removed = None
+        if is_shared:
+            some = slice(None) if rows is None else rows
+            w = None if weights is None else weights[some]
+            self._removed = removed_loss(graph, matrix[some], y[some], w)
         return graph
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):

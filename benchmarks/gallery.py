@@ -1,0 +1,134 @@
+"""The gallery: `hedgerow compare` on three data sets, ten minutes each, with pictures.
+
+For each set it writes docs/gallery/<set>/report.html, results.json and report.png, and then
+docs/gallery/README.md from the results that are there. A set whose results.json exists is left as
+it is, so an interrupted run goes on where it stopped; remove the file to run the set again.
+
+    HEDGEROW_DATA=folder python benchmarks/gallery.py
+    python benchmarks/gallery.py --budget 30s --out /tmp/gallery iris
+
+Without HEDGEROW_DATA the sets come from OpenML. The pictures need playwright and Chromium
+(`pip install playwright && playwright install chromium`); without them the pages have none.
+"""
+
+import argparse
+import shutil
+from pathlib import Path
+
+from hedgerow._files import write_text
+from hedgerow.cli.compare import HEADINGS
+from hedgerow.compare import Comparison, compare
+from hedgerow.datasets import load
+from hedgerow.papers import study
+
+SETS = ("adult", "letter", "california_housing")
+WIDTH, HEIGHT = 1200, 900  # of a picture
+MOST_ROWS = 8  # of a leaderboard on the page
+
+
+def run(name, budget, n_jobs, folder):
+    table = load(name)
+    comparison = compare(
+        table.X,
+        table.y,
+        budget=budget,
+        n_jobs=n_jobs,
+        name=name,
+        target=table.target,
+        progress=True,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    comparison.report().write_html(folder / "report.html")
+    write_text(folder / "results.json", comparison.to_json())
+
+
+def take_picture(page, picture):
+    """A picture of the top of a page; whether one could be taken."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        return False
+    with sync_playwright() as driver:
+        try:
+            browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
+        except Error:
+            return False
+        view = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        view.goto(page.resolve().as_uri())
+        view.wait_for_load_state("networkidle")
+        view.screenshot(path=picture)
+        browser.close()
+    return True
+
+
+def leaderboard(comparison):
+    metric, other = comparison.metrics
+    rows = []
+    for row in [row for row in comparison.rows if row["folds"]][:MOST_ROWS]:
+        rows.append(
+            [
+                row["model"],
+                f"{row[metric]:.4f}" + (" ≈" if row["indistinguishable"] else ""),
+                f"{row[other]:.4g}",
+                "?" if row["splits"] is None else f"{row['splits']:,}",
+                f"{row['bytes']:,}",
+                f"{row['fit_seconds']:.2g}",
+                f"{row['us_per_row']:.2g}",
+            ]
+        )
+    header = ["model", HEADINGS[metric], HEADINGS[other], "splits", "bytes", "fit s", "µs/row"]
+    return study.markdown(header, rows)
+
+
+def section(name, folder):
+    comparison = Comparison.from_json((folder / name / "results.json").read_text())
+    data = comparison.data
+    fronts = [
+        f"- {cost}: " + " → ".join(comparison.pareto(cost))
+        for cost in ("splits", "bytes", "latency")
+    ]
+    left_out = [f"{r.name} ({r.error})" for r in comparison.results if r.error]
+    parts = [
+        f"## {name}",
+        f"{comparison.task.capitalize()}, {data.n_rows:,} rows, {data.n_features} features; "
+        f"{comparison.n_folds} folds in {comparison.seconds / 60:.1f} minutes. "
+        f"[The report]({name}/report.html), [the figures]({name}/results.json).",
+        leaderboard(comparison),
+        "≈: not distinguishable from the best. Fronts of score against cost:",
+        "\n".join(fronts),
+    ]
+    if left_out:
+        parts.append("Left out: " + "; ".join(left_out) + ".")
+    if (folder / name / "report.png").exists():
+        parts.append(f"[![The report on {name}]({name}/report.png)]({name}/report.html)")
+    return "\n\n".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("--budget", default="10min")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("docs/gallery"))
+    options = parser.parse_args()
+    for name in options.sets:
+        folder = options.out / name
+        if not (folder / "results.json").exists():
+            run(name, options.budget, options.jobs, folder)
+        if not (folder / "report.png").exists():
+            take_picture(folder / "report.html", folder / "report.png")
+    command = f"python benchmarks/gallery.py --budget {options.budget} --jobs {options.jobs}"
+    intro = [
+        "# Gallery",
+        "`hedgerow compare` on some well-known tables. The reports are single pages without a "
+        "network; save one and open it in a browser.",
+        study.provenance(command),
+    ]
+    sections = [section(name, options.out) for name in options.sets]
+    (options.out / "README.md").write_text("\n\n".join(intro + sections) + "\n")
+
+
+if __name__ == "__main__":
+    main()
