@@ -30,6 +30,7 @@ from hedgerow import (
     NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
+    TreeEmbeddingClassifier,
     TreeInTreeClassifier,
 )
 from hedgerow._graph_model import GraphClassifier
@@ -56,6 +57,10 @@ def classify(X=X, y=Y, sample_weight=None, **parameters):
 
 def regress(X=X, y=X[:, 0], **parameters):
     return DecisionTreeRegressor(**parameters).fit(X, y)
+
+
+def embedding(**parameters):
+    return TreeEmbeddingClassifier(**parameters).fit(X, Y)
 
 
 def forest(X=X, y=Y, **parameters):
@@ -205,6 +210,13 @@ REFUSALS = {
     "oob-without-bags": lambda: forest(oob_score=True, bootstrap=False),
     "other-table-in-warm-start": lambda: forest(warm_start=True).fit(X[:, :2], Y),
     "too-large-a-subset": lambda: forest().subset(4),
+    "activation": lambda: embedding(activation="tanh"),
+    "vote-of-one-tree": lambda: embedding(n_trees=1, activation="vote"),
+    "head": lambda: embedding(head="svm"),
+    "impute": lambda: embedding(impute="median"),
+    "n_components": lambda: embedding(n_components=0),
+    "bandwidth": lambda: embedding(bandwidth=0),
+    "penalty": lambda: embedding(penalty=0),
     "no-estimator": lambda: bag(LogisticRegression),
     "other-kind-of-estimator": lambda: bag(DecisionTreeRegressor()),
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
