@@ -223,8 +223,7 @@ def test_leaves_of_one_class_can_be_merged():
 def test_more_merges_lower_the_loss():
     X, y = load_digits(return_X_y=True)
     last = [
-        TreeInTreeClassifier(C=3e-3, n_merges=n).fit(X, y).history_["loss"].min()
-        for n in (1, 2, 3)
+        TreeInTreeClassifier(C=3e-3, n_merges=n).fit(X, y).history_["loss"].min() for n in (1, 2, 3)
     ]
     assert last[0] > last[1] >= last[2]
 
