@@ -15,9 +15,11 @@
 //    on the rows that reach them (leaf) or their care rows (internal node), and then take it.
 // 3. After the rounds, or when nothing changes any more, the round with the lowest loss (of the
 //    training rows, or of the validation rows if there are any) is merged: the splits of its
-//    micro-trees become nodes of the graph, and dead splits go. Single steps are not tested: that
-//    stops at the first poor optimum (on letter 2.3 points of accuracy at 500 splits). Nor is the
-//    objective: what routers gain in loss they may lose in impurity (on connect4 2.5 points).
+//    micro-trees become nodes of the graph, and dead splits go. Single steps are not tested
+//    against the objective: that stops at the first poor optimum (letter at C = 3e-4: 88.4 % of
+//    the training rows right with 491 splits, instead of 91.1 % with 584). Nor are rounds: what
+//    routers gain in loss they may lose in impurity (connect4 at C = 1.5e-4: 77.0 % with 245
+//    splits, instead of 80.8 % with 455).
 // 4. Repeat from 2 for the given number of merges, or until a merge brings nothing.
 //
 // A row's current leaf is remembered, so a visit routes it through the other child only. Cost of a
