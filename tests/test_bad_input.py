@@ -21,15 +21,19 @@ from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
     CascadeForestClassifier,
-    CrossValidatedTreeClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    HeterogeneousForestClassifier,
+    MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
     MultiGrainedScanner,
     NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
+    TreeEmbeddingClassifier,
+    TreeInTreeClassifier,
 )
+from hedgerow._graph_model import GraphClassifier
 from hedgerow.graph import fine_tune
 
 GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
@@ -55,6 +59,10 @@ def regress(X=X, y=X[:, 0], **parameters):
     return DecisionTreeRegressor(**parameters).fit(X, y)
 
 
+def embedding(**parameters):
+    return TreeEmbeddingClassifier(**parameters).fit(X, Y)
+
+
 def forest(X=X, y=Y, **parameters):
     return RandomForestClassifier(**{"n_estimators": 3, **parameters}).fit(X, y)
 
@@ -63,8 +71,20 @@ def bag(estimator=None, X=X, **parameters):
     return BaggingClassifier(estimator, 3, **parameters).fit(X, Y)
 
 
+def mixed(candidates=None, **parameters):
+    return HeterogeneousForestClassifier(candidates, 3, **parameters).fit(X, Y)
+
+
+class FittedWhole(GraphClassifier):
+    """A tree that cannot grow on rows of a table read before."""
+
+
 def boost(estimator=None, X=X, y=Y):
     return AdaBoostClassifier(estimator).fit(X, y)
+
+
+def tnt(X=X, y=Y, **parameters):
+    return TreeInTreeClassifier(**parameters).fit(X, y)
 
 
 def tao(**parameters):
@@ -190,9 +210,21 @@ REFUSALS = {
     "oob-without-bags": lambda: forest(oob_score=True, bootstrap=False),
     "other-table-in-warm-start": lambda: forest(warm_start=True).fit(X[:, :2], Y),
     "too-large-a-subset": lambda: forest().subset(4),
+    "activation": lambda: embedding(activation="tanh"),
+    "vote-of-one-tree": lambda: embedding(n_trees=1, activation="vote"),
+    "head": lambda: embedding(head="svm"),
+    "impute": lambda: embedding(impute="median"),
+    "n_components": lambda: embedding(n_components=0),
+    "bandwidth": lambda: embedding(bandwidth=0),
+    "penalty": lambda: embedding(penalty=0),
     "no-estimator": lambda: bag(LogisticRegression),
     "other-kind-of-estimator": lambda: bag(DecisionTreeRegressor()),
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
+    "candidates": lambda: mixed("best"),
+    "candidates-kind": lambda: mixed([("forest", RandomForestClassifier())]),
+    "candidates-fail": lambda: mixed([("deep", DecisionTreeClassifier(max_depth=-3))]),
+    "contest-of-one-row": lambda: HeterogeneousForestClassifier().fit(X[:1], Y[:1]),
+    "folds": lambda: mixed(cv=1),
     "member-without-weights": lambda: boost(KNeighborsClassifier()),
     "no-better-than-chance": lambda: boost(X=np.zeros((4, 1)), y=[0, 1, 0, 1]),
     "max_passes": lambda: tao(max_passes=-1),
@@ -201,12 +233,19 @@ REFUSALS = {
     "init-classes": lambda: tao(init=classify(y=Y + 1)),
     "naive-C": lambda: NaiveDecisionGraphClassifier(C=-1).fit(X, Y),
     "naive-max_splits": lambda: NaiveDecisionGraphClassifier(max_splits=0).fit(X, Y),
+    "tnt-max_splits": lambda: tnt(max_splits=0),
+    "tnt-warm_start": lambda: tnt(warm_start="tree"),
+    "tnt-warm_start-unfitted": lambda: tnt(warm_start=DecisionTreeClassifier()),
+    "tnt-warm_start-features": lambda: tnt(warm_start=classify(X[:, :2])),
+    "tnt-warm_start-names": lambda: tnt(warm_start=classify(FRAME)),
+    "tnt-warm_start-oblique": lambda: tnt(warm_start=MeanMarginTreeClassifier().fit(X, Y)),
+    "tnt-one-row": lambda: tnt(X[:1], Y[:1], early_stopping=True),
     "tune-no-graph": lambda: fine_tune(forest(), X, Y),
     "tune-not-fitted": lambda: fine_tune(DecisionTreeClassifier(), X, Y),
     "tune-features": lambda: fine_tune(classify(), X[:, :2], Y),
     "tune-classes": lambda: fine_tune(classify(), X, np.full(30, 7)),
     "tune-outputs": lambda: fine_tune(MeanMarginTreeRegressor().fit(X, X[:, :2]), X, Y),
-    "init-unfitted": lambda: tao(init=CrossValidatedTreeClassifier()),
+    "init-unfitted": lambda: tao(init=FittedWhole()),
     "preset": lambda: cascade(preset="deep"),
     "n_trees": lambda: cascade(n_trees=0),
     "class_vectors": lambda: cascade(class_vectors="in_bag"),

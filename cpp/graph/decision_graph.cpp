@@ -75,6 +75,17 @@ std::int32_t TestPool::add_terms(std::span<const ObliqueTerm> terms) {
     return static_cast<std::int32_t>(term_start.size()) - 2;
 }
 
+void TestPool::remove_last_terms() {
+    const Layout& test = layouts_.back();
+    tables_.resize(test.tables_begin);
+    term_feature.resize(test.begin);
+    term_category.resize(test.begin);
+    term_weight.resize(test.begin);
+    term_centre.resize(test.begin);
+    term_start.pop_back();
+    layouts_.pop_back();
+}
+
 std::vector<ObliqueTerm> TestPool::oblique(std::int32_t index) const {
     std::vector<ObliqueTerm> terms;
     for (std::uint32_t i = term_start[index]; i < term_start[index + 1]; ++i) {

@@ -16,6 +16,7 @@
 // the packed form (graph/packed.hpp).
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -45,6 +46,7 @@ struct TestPool {
     std::int32_t add_set(std::span<const std::uint64_t> set);
     // Throws std::invalid_argument where the terms are not in the order described above.
     std::int32_t add_terms(std::span<const ObliqueTerm> terms);
+    void remove_last_terms();
     std::span<const std::uint64_t> set(std::int32_t index) const {
         return {words.data() + word_start[index], words.data() + word_start[index + 1]};
     }
@@ -55,21 +57,34 @@ struct TestPool {
         const auto bit = static_cast<std::uint64_t>(code);
         return members[bit / 64] >> (bit % 64) & 1;
     }
+    // The sum of a test's terms for a row.
+    template <class T>
+    double sum(std::int32_t index, const T* x) const {
+        const Layout& test = layouts_[index];
+        double out;
+        if (test.consecutive) {
+            sum_numbers<1>(test, &x, &out);
+        } else {
+            out = sum_of_known(test, x);
+        }
+        add_tables(test, x, out);
+        return out;
+    }
+    // The same for n rows, where at(i) is the i-th: weights are read once for four rows.
+    template <class At>
+    void sums(std::int32_t index, std::size_t n, At at, double* out) const {
+        const Layout& test = layouts_[index];
+        std::size_t i = 0;
+        for (; test.consecutive && i + 4 <= n; i += 4) {
+            const std::array rows{at(i), at(i + 1), at(i + 2), at(i + 3)};
+            sum_numbers<4>(test, rows.data(), out + i);
+            for (std::size_t r = 0; r < 4; ++r) add_tables(test, rows[r], out[i + r]);
+        }
+        for (; i < n; ++i) out[i] = sum(index, at(i));
+    }
     template <class T>
     bool below(std::int32_t index, const T* x, double threshold) const {
-        const Layout& test = layouts_[index];
-        const std::int32_t* feature = term_feature.data() + test.begin;
-        double sum = test.consecutive
-                         ? sum_of_numbers(test, [row = x + *feature](auto i) { return row[i]; })
-                         : sum_of_numbers(test, [=](auto i) { return x[feature[i]]; });
-        for (std::uint32_t t = test.tables_begin; t < test.tables_end; ++t) {
-            const Table& table = tables_[t];
-            const double code = static_cast<double>(x[table.feature]);
-            const bool known = code >= 0 && code < table.size;
-            sum +=
-                known ? term_weight[table.begin + static_cast<std::uint32_t>(code)] : table.missing;
-        }
-        return sum < threshold;
+        return sum(index, x) < threshold;
     }
 
   private:
@@ -85,35 +100,66 @@ struct TestPool {
         double missing;
     };
 
-    // Eight sums side by side, whatever the processor: its vectors are filled, the order is fixed.
-    template <class Value>
-    double sum_of_numbers(const Layout& test, Value value) const {
-        constexpr std::uint32_t lanes = 8;
+    using Four = double __attribute__((vector_size(32)));
+
+    template <class T>
+    static Four load(const T* x) {
+        T __attribute__((vector_size(4 * sizeof(T)))) four;
+        std::memcpy(&four, x, sizeof four);
+        return __builtin_convertvector(four, Four);
+    }
+
+    // Neighbouring features of n_rows rows. Eight sums side by side for each, whatever the
+    // processor: its vectors are filled, and the order is fixed.
+    template <std::size_t n_rows, class T>
+    void sum_numbers(const Layout& test, const T* const* rows, double* out) const {
         const double* weight = term_weight.data() + test.begin;
         const double* centre = term_centre.data() + test.begin;
-        using Four = double __attribute__((vector_size(32)));
-        Four sums[2] = {};
+        const std::int32_t first = term_feature[test.begin];
+        Four sums[n_rows][2] = {};
         std::uint32_t i = 0;
-        for (; i + lanes <= test.n_numbers; i += lanes) {
-            for (std::uint32_t half = 0; half < 2; ++half) {
-                const std::uint32_t k = i + 4 * half;
-                Four w, c;
-                std::memcpy(&w, weight + k, sizeof w);
-                std::memcpy(&c, centre + k, sizeof c);
-                const Four x = {static_cast<double>(value(k)), static_cast<double>(value(k + 1)),
-                                static_cast<double>(value(k + 2)),
-                                static_cast<double>(value(k + 3))};
-                const Four distance = x - c;
-                sums[half] += distance == distance ? w * distance : Four{};
+        const auto add_four = [&](std::uint32_t half) {
+            const Four w = load(weight + i), c = load(centre + i);
+            for (std::size_t r = 0; r < n_rows; ++r) {
+                sums[r][half] += w * (load(rows[r] + first + i) - c);
             }
+            i += 4;
+        };
+        while (i + 8 <= test.n_numbers) {
+            add_four(0);
+            add_four(1);
         }
-        double sum[lanes];
-        std::memcpy(sum, sums, sizeof sum);
-        for (std::uint32_t k = 0; i < test.n_numbers; ++i, ++k) {
-            const double distance = static_cast<double>(value(i)) - centre[i];
-            sum[k] += distance == distance ? weight[i] * distance : 0.0;
+        if (i + 4 <= test.n_numbers) add_four(0);
+        for (std::size_t r = 0; r < n_rows; ++r) {
+            const Four both = sums[r][0] + sums[r][1];
+            out[r] = (both[0] + both[2]) + (both[1] + both[3]);
+            for (std::uint32_t j = i; j < test.n_numbers; ++j) {
+                out[r] += weight[j] * (static_cast<double>(rows[r][first + j]) - centre[j]);
+            }
+            if (out[r] != out[r]) out[r] = sum_of_known(test, rows[r]);
         }
-        return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+    }
+
+    // Any features, without those that are missing.
+    template <class T>
+    double sum_of_known(const Layout& test, const T* x) const {
+        double sum = 0;
+        for (std::uint32_t i = test.begin; i < test.begin + test.n_numbers; ++i) {
+            const double distance = static_cast<double>(x[term_feature[i]]) - term_centre[i];
+            if (distance == distance) sum += term_weight[i] * distance;
+        }
+        return sum;
+    }
+
+    template <class T>
+    void add_tables(const Layout& test, const T* x, double& sum) const {
+        for (std::uint32_t t = test.tables_begin; t < test.tables_end; ++t) {
+            const Table& table = tables_[t];
+            const double code = static_cast<double>(x[table.feature]);
+            const bool known = code >= 0 && code < table.size;
+            sum +=
+                known ? term_weight[table.begin + static_cast<std::uint32_t>(code)] : table.missing;
+        }
     }
 
     std::vector<Layout> layouts_;

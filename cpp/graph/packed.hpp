@@ -7,7 +7,9 @@
 //          them has arrived; its number slot holds the value (one output) or a row of `values`.
 // values   the distinct value vectors of all leaves: pure leaves of one class share one row.
 //
-// Cost: one cache line a visited node; rows in flight together hide most of the misses.
+// Cost: one cache line a visited node; rows in flight together hide most of the misses. A graph
+// with oblique tests is routed node by node, a block of rows at a time, so that a test's weights
+// are read once for several rows.
 #pragma once
 
 #include <bit>
@@ -98,10 +100,14 @@ class PackedGraphs {
 
   private:
     void validate() const;
+    void note_kinds();
     template <class T>
     std::uint32_t route(std::uint32_t at, const T* x) const;
     template <class T>
     void route_together(std::uint32_t root, const T* x, std::uint32_t* leaves) const;
+    template <class T>
+    void route_by_node(std::uint32_t root, const T* x, std::size_t n_rows,
+                       std::uint32_t* leaves) const;
     // Calls body(first row, end) for blocks of rows without infinite numbers.
     template <class T, class Body>
     void for_blocks(const T* x, std::size_t n_rows, Team& team, const Body& body) const;
@@ -112,7 +118,7 @@ class PackedGraphs {
     void add_value(const PackedNode& leaf, double* out) const;
 
     std::uint32_t n_features_, n_outputs_;
-    bool only_axis_ = true;
+    std::vector<std::uint32_t> flags_;  // of all tests of a graph together: which kinds it has
     std::vector<PackedNode> nodes_;
     std::vector<std::uint32_t> roots_{0};  // graph g has the nodes roots_[g]..roots_[g + 1]
     std::vector<double> values_;

@@ -1,6 +1,7 @@
 #include "margin/mean_margin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -189,12 +190,12 @@ class Grower {
         const double threshold = find_boundary(work);
         if (work.terms.empty()) return {};
 
-        TestPool test;
-        test.add_terms(work.terms);
+        const std::int32_t test = graph.tests.add_terms(work.terms);
         for_blocks(node, work, [&](std::size_t, std::uint32_t begin, std::uint32_t end) {
-            for (std::uint32_t i = begin; i < end; ++i) {
-                flags_[i] = !test.below(0, table_.row(rows_[i]), threshold);
-            }
+            std::array<double, block_rows> sums;
+            const auto at = [&](std::size_t i) { return table_.row(rows_[begin + i]); };
+            graph.tests.sums(test, end - begin, at, sums.data());
+            for (std::uint32_t i = begin; i < end; ++i) flags_[i] = !(sums[i - begin] < threshold);
         });
         std::uint32_t n_right = 0;
         double weight_right = 0;
@@ -206,12 +207,13 @@ class Grower {
         const double weight_left = graph.weight[index] - weight_right;
         if (std::min(n_left, n_right) < params_.min_samples_leaf ||
             std::min(weight_left, weight_right) < params_.min_weight_leaf) {
+            graph.tests.remove_last_terms();
             return {};
         }
 
         graph.kind[index] = static_cast<std::uint8_t>(Kind::oblique);
         graph.threshold[index] = threshold;
-        graph.detail[index] = graph.tests.add_terms(work.terms);
+        graph.detail[index] = test;
         partition(node, work);
         return node.begin + n_left;
     }
@@ -223,6 +225,7 @@ class Grower {
         const std::size_t size = 2 * (weight_ + 1);
         const std::size_t n_blocks = (node.size() + block_rows - 1) / block_rows;
         work.sums.assign(size, 0.0);
+        if (n_blocks == 1) return sum_block(node.begin, node.end, work.sums.data());
         if (work.alone) {
             for_blocks(node, work, [&](std::size_t, std::uint32_t begin, std::uint32_t end) {
                 work.block.assign(size, 0.0);

@@ -23,8 +23,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import DecisionGraph, Forest
-from hedgerow._graph_model import GraphModel, Packing
+from hedgerow._engine import DecisionGraph, Forest, PackedGraphs
+from hedgerow._graph_model import GraphModel
 from hedgerow._progress import Progress, progress
 from hedgerow._table import _chosen_features as chosen_features
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
@@ -102,7 +102,7 @@ class _Bag(Ensemble):
     voting = "soft"  # regressors average
     forest_: Forest | None  # decision trees, grown by the engine
     _members: list  # all others
-    _packing: Packing | None  # their graphs
+    _packed: Forest | PackedGraphs | None  # the graphs of all members, laid out for prediction
     _draws: Draws
 
     _n_draws = ForestModel._n_draws
@@ -300,13 +300,13 @@ class _Bag(Ensemble):
 
     def _pack(self) -> None:
         """Make the members ready to predict together, where they are graphs."""
-        self._packing = None
+        self._packed = self.forest_
         if self._has_graphs and self.forest_ is None:
-            self._packing = Packing([member.graph_ for member in self._members])
+            self._packed = PackedGraphs([member.graph_ for member in self._members])
 
     def __getstate__(self) -> dict:
         state = dict(super().__getstate__())
-        state.pop("_packing", None)  # made from the members again
+        state.pop("_packed", None)  # made from the members again
         return state
 
     def __setstate__(self, state: dict) -> None:
@@ -339,9 +339,8 @@ class _Bag(Ensemble):
         check_is_fitted(self)
         X = self._prepared(X)
         n, n_jobs = self._n_members, parameters.resolve_n_jobs(self.n_jobs)
-        graphs = self._packing.graphs if self._packing else self.forest_
-        if graphs is not None and self.voting == "soft":
-            return graphs.predict(X, n_jobs)
+        if self._packed is not None and self.voting == "soft":
+            return self._packed.predict(X, n_jobs)
         sums = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self._sum_of)(range(start, min(start + _TOGETHER, n)), X)
             for start in range(0, n, _TOGETHER)

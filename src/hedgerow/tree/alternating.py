@@ -148,7 +148,7 @@ class _AlternatingTree(GraphModel):
             _check_same_table(self.init, self)
             return _Loaded(bins, X, self.init)
         init = clone(self.init)
-        if type(init)._grow is GraphModel._grow:
+        if not init._grows_on_rows():
             raise ValueError(f"'init' must be fitted first, got {self.init!r}.")
         init._check_parameters()
         init._adopt_table(self)

@@ -61,6 +61,14 @@ def _with_parameters(cls):
     return cls
 
 
+_SHARING = (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    MeanMarginTreeClassifier,
+    MeanMarginTreeRegressor,
+)
+
+
 class _CrossValidatedTree(GraphModel):
     _kind: ClassVar[type]  # what the candidates are
     estimator_: Any
@@ -118,10 +126,12 @@ class _CrossValidatedTree(GraphModel):
         loaded: dict[Any, Any] = {}
         by_name: dict[str, Any] = {}
         for name, candidate in self._new_candidates().items():
-            # Trees that bin the table in the same way have one data set.
-            key = type(candidate)._load, getattr(candidate, "max_bins", None)
             if not candidate._grows_on_rows():
                 continue
+            # CART with the same bins has one data set, mean-margin trees have one matrix.
+            key = name, None
+            if isinstance(candidate, _SHARING):
+                key = type(candidate).__name__, getattr(candidate, "max_bins", None)
             try:
                 if key not in loaded:
                     candidate._adopt_table(self)
