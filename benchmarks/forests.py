@@ -7,6 +7,7 @@ Each measurement is stored at once, and one that is stored is not done again (`-
 a run can be split by sets, stopped and taken up again.
 
     python benchmarks/forests.py --sets letter adult
+    python benchmarks/forests.py --seeds 1 --threads 1 --patience 130 --minutes 12
     python benchmarks/forests.py --minutes 90         # all sets, as far as the time goes
     python benchmarks/forests.py --render             # the page from what there is
 """
@@ -28,13 +29,13 @@ KINDS = ("random forest", "extra trees")
 FIT_GOAL = {"covertype": 8, "optdigits": None}
 
 
-def contenders(name, seed):
+def contenders(name, seed, counts):
     """(library, kind, view, threads) of everyone who takes part with one seed, in turn.
 
     On the large sets the later seeds are for scikit-learn and hedgerow with one thread only.
     """
     first = seed == 0 or name not in LARGE
-    for threads in (1, 2) if first else (1,):
+    for threads in counts if first else (1,):
         for kind in KINDS:
             yield "scikit-learn", kind, "one-hot", threads
             yield "hedgerow", kind, "one-hot", threads
@@ -52,12 +53,12 @@ def attempt(name, library, kind, view, threads, seed):
     return measure.trial(make, table, view, table.split(None if table.official else seed))
 
 
-def run(names, seeds, minutes, patience, results, absent):
+def run(names, seeds, counts, minutes, patience, results, absent):
     """All measurements that are not there yet and fit into the time."""
     end = time.monotonic() + 60 * minutes
     for seed in range(seeds):
         for name in names:
-            for library, kind, view, threads in contenders(name, seed):
+            for library, kind, view, threads in contenders(name, seed, counts):
                 key = {"set": name, "library": library, "kind": kind, "view": view}
                 key |= {"threads": threads, "seed": seed}
                 if library in absent or results.measurements(**key):
@@ -201,6 +202,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS, help="all by default")
     parser.add_argument("--seeds", type=int, default=5, help="seeds per set")
+    parser.add_argument(
+        "--threads", nargs="+", type=int, choices=(1, 2), default=(1, 2), help="both by default"
+    )
     parser.add_argument("--minutes", type=float, default=60, help="begin nothing after this long")
     parser.add_argument("--patience", type=float, default=600, help="seconds for one measurement")
     parser.add_argument("--fresh", action="store_true", help="measure the chosen sets anew")
@@ -217,7 +221,7 @@ def main():
         stored = sum(len(results.measurements(set=name)) for name in given.sets)
         if stored:
             print(f"{stored} measurements of these sets are kept from earlier runs.")
-        run(given.sets, given.seeds, given.minutes, given.patience, results, absent)
+        run(given.sets, given.seeds, given.threads, given.minutes, given.patience, results, absent)
     render(results)
 
 

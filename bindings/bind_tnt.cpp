@@ -2,33 +2,44 @@
 
 #include "arrays.hpp"
 #include "tnt/tree_in_tree.hpp"
+#include "tnt/trim.hpp"
 
 using namespace hedgerow;
 
 namespace {
 
-nb::dict grow_from_arrays(const Dataset& data, std::optional<Vector<Row>> rows,
-                          std::optional<Vector<Row>> validation, const GrowTargets& targets,
-                          const TreeInTreeParams& params, const DecisionGraph* start, int n_jobs) {
-    const std::size_t n = data.n_rows();
-    const std::size_t n_targets =
-        params.micro.n_classes > 0 ? targets.classes.size() : targets.numbers.size();
-    if (n_targets != n || (!targets.weights.empty() && targets.weights.size() != n)) {
+void check_targets(const Dataset& data, const GrowTargets& targets, std::uint32_t n_classes) {
+    const std::size_t n = n_classes > 0 ? targets.classes.size() : targets.numbers.size();
+    if (n != data.n_rows() ||
+        (!targets.weights.empty() && targets.weights.size() != data.n_rows())) {
         throw nb::value_error("targets and weights must have one entry per row");
     }
-    for (const auto& some : {rows, validation}) {
-        for (const Row row : span_of(some)) {
-            if (row >= n) throw nb::value_error("a row is out of range");
-        }
-    }
     for (const std::int32_t y : targets.classes) {
-        if (y < 0 || static_cast<std::uint32_t>(y) >= params.micro.n_classes) {
+        if (y < 0 || static_cast<std::uint32_t>(y) >= n_classes) {
             throw nb::value_error("a class is out of range");
         }
     }
-    if (start && start->n_features != data.n_features()) {
-        throw nb::value_error("the starting graph has other features");
+}
+
+void check_rows(const Dataset& data, std::span<const Row> rows) {
+    for (const Row row : rows) {
+        if (row >= data.n_rows()) throw nb::value_error("a row is out of range");
     }
+}
+
+void check_graph(const Dataset& data, const DecisionGraph& graph) {
+    if (graph.n_features != data.n_features()) {
+        throw nb::value_error("the graph has another number of features than the data set");
+    }
+}
+
+nb::dict grow_from_arrays(const Dataset& data, std::optional<Vector<Row>> rows,
+                          std::optional<Vector<Row>> validation, const GrowTargets& targets,
+                          const TreeInTreeParams& params, const DecisionGraph* start, int n_jobs) {
+    check_targets(data, targets, params.micro.n_classes);
+    check_rows(data, span_of(rows));
+    check_rows(data, span_of(validation));
+    if (start) check_graph(data, *start);
     TreeInTree grown = in_core(n_jobs, [&](Team& team) {
         return grow_tree_in_tree(data, span_of(rows), span_of(validation), targets, params, start,
                                  team);
@@ -52,6 +63,18 @@ nb::dict grow_from_arrays(const Dataset& data, std::optional<Vector<Row>> rows,
     out["importances"] = array_of(std::move(grown.result.importances));
     out["rounds"] = rounds;
     return out;
+}
+
+nb::tuple trim_from_arrays(const DecisionGraph& graph, const Dataset& data,
+                           std::optional<Vector<Row>> rows, const GrowTargets& targets,
+                           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs) {
+    check_graph(data, graph);
+    check_targets(data, targets, params.micro.n_classes);
+    check_rows(data, span_of(rows));
+    TidyGraph out = in_core(n_jobs, [&](Team& team) {
+        return trim(graph, data, span_of(rows), targets, params, max_splits, team);
+    });
+    return nb::make_tuple(nb::cast(std::move(out.graph)), array_of(std::move(out.importances)));
 }
 
 }  // namespace
@@ -91,4 +114,28 @@ void bind_tnt(nb::module_& m) {
         },
         "data"_a, "rows"_a.none(), "validation"_a.none(), "targets"_a, "weights"_a.none(),
         "params"_a, "start"_a.none(), "n_jobs"_a = 1);
+    m.def(
+        "trim",
+        [](const DecisionGraph& graph, const Dataset& data, std::optional<Vector<Row>> rows,
+           Vector<std::int32_t> classes, std::optional<Vector<double>> weights,
+           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs) {
+            return trim_from_arrays(graph, data, rows,
+                                    {{classes.data(), classes.size()}, {}, span_of(weights)},
+                                    params, max_splits, n_jobs);
+        },
+        "graph"_a, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(), "params"_a,
+        "max_splits"_a, "n_jobs"_a = 1,
+        "The graph with at most this many splits, its statistics from the given rows (all when "
+        "None), and the loss that each feature removes.");
+    m.def(
+        "trim",
+        [](const DecisionGraph& graph, const Dataset& data, std::optional<Vector<Row>> rows,
+           Vector<double> numbers, std::optional<Vector<double>> weights,
+           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs) {
+            return trim_from_arrays(graph, data, rows,
+                                    {{}, {numbers.data(), numbers.size()}, span_of(weights)},
+                                    params, max_splits, n_jobs);
+        },
+        "graph"_a, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(), "params"_a,
+        "max_splits"_a, "n_jobs"_a = 1);
 }

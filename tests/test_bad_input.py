@@ -24,11 +24,14 @@ from hedgerow import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     HeterogeneousForestClassifier,
+    MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
     MultiGrainedScanner,
     NaiveDecisionGraphClassifier,
     RandomForestClassifier,
     TAOTreeClassifier,
+    TreeEmbeddingClassifier,
+    TreeInTreeClassifier,
 )
 from hedgerow._graph_model import GraphClassifier
 from hedgerow.graph import fine_tune
@@ -56,6 +59,10 @@ def regress(X=X, y=X[:, 0], **parameters):
     return DecisionTreeRegressor(**parameters).fit(X, y)
 
 
+def embedding(**parameters):
+    return TreeEmbeddingClassifier(**parameters).fit(X, Y)
+
+
 def forest(X=X, y=Y, **parameters):
     return RandomForestClassifier(**{"n_estimators": 3, **parameters}).fit(X, y)
 
@@ -74,6 +81,10 @@ class FittedWhole(GraphClassifier):
 
 def boost(estimator=None, X=X, y=Y):
     return AdaBoostClassifier(estimator).fit(X, y)
+
+
+def tnt(X=X, y=Y, **parameters):
+    return TreeInTreeClassifier(**parameters).fit(X, y)
 
 
 def tao(**parameters):
@@ -199,6 +210,13 @@ REFUSALS = {
     "oob-without-bags": lambda: forest(oob_score=True, bootstrap=False),
     "other-table-in-warm-start": lambda: forest(warm_start=True).fit(X[:, :2], Y),
     "too-large-a-subset": lambda: forest().subset(4),
+    "activation": lambda: embedding(activation="tanh"),
+    "vote-of-one-tree": lambda: embedding(n_trees=1, activation="vote"),
+    "head": lambda: embedding(head="svm"),
+    "impute": lambda: embedding(impute="median"),
+    "n_components": lambda: embedding(n_components=0),
+    "bandwidth": lambda: embedding(bandwidth=0),
+    "penalty": lambda: embedding(penalty=0),
     "no-estimator": lambda: bag(LogisticRegression),
     "other-kind-of-estimator": lambda: bag(DecisionTreeRegressor()),
     "member-fails": lambda: bag(LogisticRegression(), changed(X, (0, 0), np.nan)),
@@ -215,6 +233,13 @@ REFUSALS = {
     "init-classes": lambda: tao(init=classify(y=Y + 1)),
     "naive-C": lambda: NaiveDecisionGraphClassifier(C=-1).fit(X, Y),
     "naive-max_splits": lambda: NaiveDecisionGraphClassifier(max_splits=0).fit(X, Y),
+    "tnt-max_splits": lambda: tnt(max_splits=0),
+    "tnt-warm_start": lambda: tnt(warm_start="tree"),
+    "tnt-warm_start-unfitted": lambda: tnt(warm_start=DecisionTreeClassifier()),
+    "tnt-warm_start-features": lambda: tnt(warm_start=classify(X[:, :2])),
+    "tnt-warm_start-names": lambda: tnt(warm_start=classify(FRAME)),
+    "tnt-warm_start-oblique": lambda: tnt(warm_start=MeanMarginTreeClassifier().fit(X, Y)),
+    "tnt-one-row": lambda: tnt(X[:1], Y[:1], early_stopping=True),
     "tune-no-graph": lambda: fine_tune(forest(), X, Y),
     "tune-not-fitted": lambda: fine_tune(DecisionTreeClassifier(), X, Y),
     "tune-features": lambda: fine_tune(classify(), X[:, :2], Y),

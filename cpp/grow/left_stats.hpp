@@ -86,15 +86,14 @@ class LeftStats {
         if (view.wide) return range_of(view.wide, view.n_bins, node);
         copy_codes(view.narrow, node.rows, node.n, codes_.data());
         if (view.column->has_missing) return range_of(view.narrow, view.n_bins, node);
-        const std::uint32_t n = n_words_ * detail::rows_per_word;
-        std::uint8_t* const codes = codes_.data();
-        std::fill(codes + node.n, codes + n, codes[0]);
-        std::uint8_t low = 255, high = 0;
-        for (std::uint32_t i = 0; i < n; ++i) {
+        // One more than each code, so that the padding wraps to 0 and is not the highest.
+        std::uint8_t low = 255, past_high = 0;
+        const std::uint8_t* const codes = codes_.data();
+        for (std::uint32_t i = 0; i < n_words_ * detail::rows_per_word; ++i) {
             low = std::min(low, codes[i]);
-            high = std::max(high, codes[i]);
+            past_high = std::max(past_high, static_cast<std::uint8_t>(codes[i] + 1));
         }
-        return {low, high, 0};
+        return {low, past_high - 1u, 0};
     }
 
     // The stats of the rows that go left: codes up to `last`, and missing ones if these do.
@@ -113,8 +112,6 @@ class LeftStats {
         } else if (view.column->has_missing) {
             for (std::uint32_t i = 0; i < node.n; ++i) codes_[i] = replaced(codes_[i], codes_[i]);
         }
-        std::fill(codes_.begin() + node.n, codes_.begin() + n_words_ * detail::rows_per_word,
-                  detail::never_left);
         sum_up_to(stats, node, static_cast<std::uint8_t>(last));
         return sums_.data();
     }
@@ -132,6 +129,8 @@ class LeftStats {
         if (codes_.size() < n_words_ * detail::rows_per_word) {
             codes_.resize(n_words_ * detail::rows_per_word);
         }
+        std::fill(codes_.begin() + node.n, codes_.begin() + n_words_ * detail::rows_per_word,
+                  detail::never_left);
         sums_.assign(2 * stats.width(), Number{0});
         n_digits_ = 0;
         if constexpr (may_count_bits) set_class_bits(stats, node);
@@ -213,6 +212,11 @@ class LeftStats {
         if constexpr (Stats::weighted) sums_[stats.n_padded()] = static_cast<Number>(n);
     }
 
+    // The number or 0, without a branch that random thresholds would mispredict.
+    static double kept(bool keep, double number) {
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(number) & -std::uint64_t{keep});
+    }
+
     // Four sums side by side, so that rows do not wait for each other.
     void sum_numbers(const NodeRows<Stats>& node, std::uint8_t last) {
         constexpr std::uint32_t lanes = 4;
@@ -221,9 +225,8 @@ class LeftStats {
         const std::uint8_t* const codes = codes_.data();
         const auto add = [&](std::uint32_t lane, std::uint32_t row) {
             const bool left = codes[row] <= last;
-            const double y = node.weight(row) * node.targets[row];
-            sum[lane] += left ? y : 0.0;
-            if constexpr (Stats::weighted) weight[lane] += left ? node.weight(row) : 0.0;
+            sum[lane] += kept(left, node.weight(row) * node.targets[row]);
+            if constexpr (Stats::weighted) weight[lane] += kept(left, node.weight(row));
         };
         for (; i + lanes <= node.n; i += lanes) {
             for (std::uint32_t lane = 0; lane < lanes; ++lane) add(lane, i + lane);

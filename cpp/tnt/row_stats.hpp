@@ -10,19 +10,26 @@
 #include <cstdint>
 #include <vector>
 
-#include "grow/grower.hpp"
+#include "grow/sample.hpp"
 
 namespace hedgerow {
+
+// The given rows, or all if there are none, without those of weight zero.
+std::vector<Row> weighty_rows(const Dataset& data, std::span<const Row> rows,
+                              const GrowTargets& targets);
 
 class RowStats {
   public:
     using Criterion = GrowParams::Criterion;
 
-    RowStats(const GrowTargets& targets, Criterion criterion, std::uint32_t n_classes)
+    // `rows` are all that will ever come; numbers are counted from their mean.
+    RowStats(const GrowTargets& targets, const std::vector<Row>& rows, const GrowParams& params)
         : targets_(targets),
-          criterion_(criterion),
-          n_classes_(n_classes),
-          width_(n_classes > 0 ? n_classes + 1 : 3) {}
+          criterion_(params.criterion),
+          n_classes_(params.n_classes),
+          width_(n_classes_ > 0 ? n_classes_ + 1 : 3) {
+        if (!has_classes()) offset_ = rounded_mean(take<double>(targets.numbers, rows));
+    }
 
     bool has_classes() const { return n_classes_ > 0; }
     std::uint32_t n_outputs() const { return std::max(n_classes_, 1u); }
@@ -102,9 +109,6 @@ class RowStats {
         }
     }
 
-    // Targets are read relative to this number, so that sums of squares keep their digits.
-    void set_offset(double offset) { offset_ = offset; }
-
   private:
     double* at(std::int32_t set) { return sums_.data() + std::size_t(set) * width_; }
     const double* at(std::int32_t set) const { return sums_.data() + std::size_t(set) * width_; }
@@ -125,7 +129,7 @@ class RowStats {
     GrowTargets targets_;
     Criterion criterion_;
     std::uint32_t n_classes_, width_;
-    double offset_ = 0;
+    double offset_ = 0;         // so that sums of squares keep their digits
     std::vector<double> sums_;  // by set: class weights, or sum and sum of squares; then the weight
     std::vector<std::uint32_t> n_rows_;
     std::vector<double> label_;  // class or mean

@@ -41,9 +41,18 @@ class Tidier {
     }
 
     // Children before parents, so that each node finds what stands for its children.
-    void resolve(const std::vector<std::int32_t>& order) {
-        for (auto it = order.rbegin(); it != order.rend(); ++it) {
-            const std::int32_t node = *it;
+    void resolve() {
+        std::vector<std::int32_t> stack{0};
+        std::vector<bool> open(graph_.n_nodes());
+        while (!stack.empty()) {
+            const std::int32_t node = stack.back();
+            if (stands_for_[node] < 0 && !graph_.is_leaf(node) && !open[node]) {
+                open[node] = true;
+                stack.push_back(graph_.left[node]);
+                stack.push_back(graph_.right[node]);
+                continue;
+            }
+            stack.pop_back();
             if (stands_for_[node] >= 0) continue;
             stands_for_[node] = node;
             if (graph_.is_leaf(node)) continue;
@@ -113,7 +122,7 @@ TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, std::span<const 
     Tidier tidier(graph, stats);
     tidier.count(data, rows);
     if (merge_leaves) tidier.merge_leaves();
-    tidier.resolve(topological_order(graph));
+    tidier.resolve();
     return tidier.build();
 }
 

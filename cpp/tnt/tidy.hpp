@@ -22,7 +22,8 @@ struct TidyGraph {
     std::vector<double> importances;  // loss removed by the splits of each feature
 };
 
-// `stats` says how targets are counted; its sets are not used.
+// Nodes that the root does not reach are left out. `stats` says how targets are counted; its sets
+// are not used.
 TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
                RowStats stats, bool merge_leaves);
 

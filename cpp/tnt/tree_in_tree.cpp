@@ -27,7 +27,7 @@ class Learner {
           targets_(targets),
           params_(params),
           team_(team),
-          stats_(targets, params.micro.criterion, params.micro.n_classes),
+          stats_(targets, rows_, params.micro),
           router_(params.micro),
           leaf_of_(data.n_rows()),
           other_(data.n_rows()),
@@ -35,10 +35,9 @@ class Learner {
           side_(data.n_rows()),
           new_side_(data.n_rows()) {
         router_.n_classes = 2;
-        if (!stats_.has_classes()) {
-            router_.criterion = GrowParams::Criterion::gini;
-            stats_.set_offset(rounded_mean(take<double>(targets.numbers, rows_)));
-        }
+        // In prices: a router's splits far below theirs hardly ever lead to better ones.
+        router_.min_impurity_decrease = 0.5;
+        if (!stats_.has_classes()) router_.criterion = GrowParams::Criterion::gini;
         const std::int32_t all = stats_.new_set();
         for (const Row row : rows_) stats_.add(all, row);
         weight_ = stats_.weight(all);
@@ -50,8 +49,9 @@ class Learner {
         TreeInTree out;
         for (std::uint32_t merge = 0; merge < params_.n_merges; ++merge) {
             Network network(graph, data_);
+            graph = network.merged();  // with the thresholds that the codes go by
             enter(network);
-            double best = score_of(measure(network, merge, 0));
+            auto best = score_of(measure(network, merge, 0));
             bool better = false;
             for (std::uint32_t round = 0; round < params_.n_rounds && visit_all(network); ++round) {
                 TreeInTreeRound now = measure(network, merge, round);
@@ -70,8 +70,9 @@ class Learner {
     }
 
   private:
-    double score_of(const TreeInTreeRound& round) const {
-        return validation_.empty() ? round.objective : round.validation_loss;
+    // Rounds are compared by what they get wrong, and by the objective where that is equal.
+    std::pair<double, double> score_of(const TreeInTreeRound& round) const {
+        return {validation_.empty() ? round.loss : round.validation_loss, round.objective};
     }
 
     TreeInTreeRound measure(const Network& network, std::uint32_t merge,
@@ -83,17 +84,21 @@ class Learner {
             now.n_splits += node.micro->n_splits();
             if (!node.is_leaf()) continue;
             for (const std::int32_t leaf : node.micro->leaf_outcomes()) {
-                now.loss += stats_.loss(leaf);
+                now.objective += stats_.loss(leaf);
             }
         }
-        now.objective = (now.loss + price_ * now.n_splits) / weight_;
-        now.loss /= weight_;
-        double lost = 0, weight = 0;
-        for (const Row row : validation_) {
-            lost += stats_.weight_of(row) * stats_.row_loss(network.outcome_from(0, row), row);
-            weight += stats_.weight_of(row);
-        }
-        now.validation_loss = lost / weight;
+        now.objective = (now.objective + price_ * now.n_splits) / weight_;
+        const auto mean_loss = [&](std::span<const Row> rows, const auto& leaf_of) {
+            double lost = 0, weight = 0;
+            for (const Row row : rows) {
+                lost += stats_.weight_of(row) * stats_.row_loss(leaf_of(row), row);
+                weight += stats_.weight_of(row);
+            }
+            return lost / weight;
+        };
+        now.loss = mean_loss(rows_, [&](Row row) { return leaf_of_[row]; });
+        now.validation_loss =
+            mean_loss(validation_, [&](Row row) { return network.outcome_from(0, row); });
         return now;
     }
 
@@ -206,6 +211,7 @@ class Learner {
         double weight = 0;
         for (const Row row : rows) weight += targets.weights.empty() ? 1 : targets.weights[row];
         params.ccp_alpha = price_ / weight;
+        params.min_impurity_decrease *= params.ccp_alpha;
         return grow(data_, rows, targets, params, team);
     }
 
@@ -305,10 +311,8 @@ class Learner {
 
 }  // namespace
 
-TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
-                             std::span<const Row> validation, const GrowTargets& targets,
-                             const TreeInTreeParams& params, const DecisionGraph* start,
-                             Team& team) {
+std::vector<Row> weighty_rows(const Dataset& data, std::span<const Row> rows,
+                              const GrowTargets& targets) {
     std::vector<Row> kept;
     const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
     for (std::size_t i = 0; i < n; ++i) {
@@ -316,10 +320,17 @@ TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
         if (targets.weights.empty() || targets.weights[row] > 0) kept.push_back(row);
     }
     if (kept.empty()) throw std::invalid_argument("no row with a positive weight");
+    return kept;
+}
+
+TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
+                             std::span<const Row> validation, const GrowTargets& targets,
+                             const TreeInTreeParams& params, const DecisionGraph* start,
+                             Team& team) {
     DecisionGraph leaf;
     leaf.n_features = static_cast<std::uint32_t>(data.n_features());
     leaf.add_node();
-    return Learner(data, std::move(kept), validation, targets, params, team)
+    return Learner(data, weighty_rows(data, rows, targets), validation, targets, params, team)
         .learn(start ? *start : std::move(leaf));
 }
 

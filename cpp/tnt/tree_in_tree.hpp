@@ -13,10 +13,11 @@
 // 1. Start with one leaf, or with a given graph, each node with its own test as router.
 // 2. A round visits the waves from the root. All nodes of a wave grow a new micro-tree in parallel,
 //    on the rows that reach them (leaf) or their care rows (internal node), and then take it.
-// 3. After the rounds, or when nothing changes any more, the round with the lowest objective (or
-//    the lowest loss of the validation rows) is merged: the splits of its micro-trees become nodes
-//    of the graph, and dead splits go. Single steps are not tested against the objective: that
-//    stops at the first poor optimum (on letter 2.3 points of accuracy at 500 splits).
+// 3. After the rounds, or when nothing changes any more, the round with the lowest loss (of the
+//    training rows, or of the validation rows if there are any) is merged: the splits of its
+//    micro-trees become nodes of the graph, and dead splits go. Single steps are not tested: that
+//    stops at the first poor optimum (on letter 2.3 points of accuracy at 500 splits). Nor is the
+//    objective: what routers gain in loss they may lose in impurity (on connect4 2.5 points).
 // 4. Repeat from 2 for the given number of merges, or until a merge brings nothing.
 //
 // A row's current leaf is remembered, so a visit routes it through the other child only. Cost of a
@@ -43,11 +44,11 @@ struct TreeInTreeParams {
 
 struct TreeInTreeRound {
     std::uint32_t merge, round;
-    double loss;  // of the leaves, per weight
+    double loss;  // mean row loss: share of wrong classes, or mean squared error
     std::uint32_t n_splits;
     double objective;
     double validation_loss;  // NaN without validation rows
-    bool accepted;           // the best of its merge so far
+    bool accepted;           // the best of its merge so far: lowest loss, then lowest objective
 };
 
 struct TreeInTree {

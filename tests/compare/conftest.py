@@ -42,3 +42,16 @@ def diabetes():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     models = ["hedgerow MeanMarginTree", "hedgerow RandomForest"]
     return hedgerow.compare(X, y, models=models, cv=3, name="diabetes", progress=False)
+
+
+@pytest.fixture(scope="session")
+def report_of(request):
+    """Function that gives the report of a comparison, made once."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            made[name] = request.getfixturevalue(name).report()
+        return made[name]
+
+    return get

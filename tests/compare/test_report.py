@@ -23,19 +23,6 @@ SECTIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def report_of(request):
-    """Function that gives the report of a comparison, made once."""
-    made = {}
-
-    def get(name):
-        if name not in made:
-            made[name] = request.getfixturevalue(name).report()
-        return made[name]
-
-    return get
-
-
 @pytest.mark.parametrize("name", SECTIONS)
 def test_report_has_its_sections(name, report_of):
     html = report_of(name).html()

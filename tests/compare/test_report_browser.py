@@ -96,14 +96,14 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def files(request, tmp_path_factory):
+def files(report_of, tmp_path_factory):
     """Function that gives report and address of a comparison, written once."""
     folder = tmp_path_factory.mktemp("reports")
     made = {}
 
     def get(name):
         if name not in made:
-            report = request.getfixturevalue(name).report()
+            report = report_of(name)
             report.write_html(folder / f"{name}.html")
             made[name] = report, (folder / f"{name}.html").as_uri()
         return made[name]

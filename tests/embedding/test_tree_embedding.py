@@ -48,7 +48,7 @@ def test_estimator_keeps_the_conventions_of_scikit_learn(estimator, check):
 @pytest.mark.parametrize("loader", [load_breast_cancer, load_wine, load_digits])
 def test_default_is_accurate(loader):
     X, y = loader(return_X_y=True)
-    assert cross_val_score(TreeEmbeddingClassifier(random_state=0), X, y).mean() > 0.93
+    assert cross_val_score(TreeEmbeddingClassifier(random_state=0), X, y).mean() > 0.94
 
 
 def test_regressor_bends_where_ridge_cannot():
@@ -90,7 +90,7 @@ def test_accuracy_does_not_fall_with_more_trees(n_trees):
     X, y = load_wine(return_X_y=True)
     few = cross_val_score(TreeEmbeddingClassifier(n_trees, random_state=0), X, y).mean()
     many = cross_val_score(TreeEmbeddingClassifier(100, random_state=0), X, y).mean()
-    assert many >= few - 0.018  # three rows of 178
+    assert many >= few - 0.012  # two rows of 178
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -148,12 +148,14 @@ class TestOddData:
     def test_constant_and_repeated_columns(self, head, activation):
         X, y = load_iris(return_X_y=True)
         X = np.hstack([X, X, np.full((150, 1), 1e9), np.zeros((150, 1))])
-        assert self.fit(X, y, head, activation).score(X, y) > 0.8
+        least = 0.8 if head == "indicator" else 0.85
+        assert self.fit(X, y, head, activation).score(X, y) > least
 
     def test_a_column_without_any_value(self, head, activation):
         X, y = load_iris(return_X_y=True)
         X = np.hstack([X, np.full((150, 1), np.nan)])
-        assert self.fit(X, y, head, activation).score(X, y) > 0.8
+        least = 0.8 if head == "indicator" else 0.85
+        assert self.fit(X, y, head, activation).score(X, y) > least
 
     def test_two_rows(self, head, activation):
         X, y = np.array([[0.0], [1.0]]), [0, 1]
@@ -258,18 +260,19 @@ def test_one_layer_has_no_torch_module():
         model.to_torch()
 
 
-def test_auto_takes_the_layer_with_the_smallest_loss():
-    X, y = load_iris(return_X_y=True)
+def test_auto_drops_the_trees_where_numbers_are_enough():
+    X, y = load_wine(return_X_y=True)
     straight = TreeEmbeddingClassifier(random_state=0).fit(X, y)
     assert straight.activation_ == "raw"
-    assert straight.collapsed_.shape == (4, 3)
-    assert straight.transform(X).shape == (150, 4)
+    assert straight.blend_.multiples["all"] == straight.blend_.multiples["vote"] == 0
+    assert straight.collapsed_.shape == (13, 3)
+    assert straight.transform(X).shape == (178, 13)
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(400, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     bent = TreeEmbeddingClassifier(random_state=0).fit(X, y)
     assert bent.activation_ == ("raw", "rbf", "vote")
-    assert min(loss for _, loss in bent.losses_) == bent.losses_[-1][1]
+    assert bent.blend_.losses["all"] < bent.blend_.losses["raw"]
     assert not hasattr(bent, "collapsed_")
 
 

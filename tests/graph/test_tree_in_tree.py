@@ -111,17 +111,21 @@ def test_regression_graphs_predict_the_means_of_their_leaves(table, parameters):
 
 
 @given(tables("classes"), models())
-def test_the_objective_never_rises_from_one_accepted_round_to_the_next(table, parameters):
+def test_the_loss_never_rises_from_one_accepted_round_to_the_next(table, parameters):
     model = TreeInTreeClassifier(categorical_features=list(table.categorical), **parameters)
     model.fit(table.X, table.y, table.w)
-    objective = model.history_["objective"][model.history_["accepted"]]
-    assert (np.diff(objective) <= 1e-12).all()
-    # Dead splits may have gone since the last accepted round, and no impurity with them.
-    graph = model.graph_
-    leaves = graph.left < 0
-    loss = (graph.weight * graph.impurity)[leaves].sum() / graph.weight[0]
-    if objective.size:
-        assert loss + model.C_ * model.n_splits_ <= objective[-1] + 1e-9
+    loss = model.history_["loss"][model.history_["accepted"]]
+    assert (np.diff(loss) <= 1e-12).all()
+    if loss.size:  # dead splits have gone since, but no row was moved
+        assert 1 - model.score(table.X, table.y, table.w) == pytest.approx(loss[-1])
+
+
+@given(tables("reals"), models())
+def test_the_squared_error_never_rises_either(table, parameters):
+    model = TreeInTreeRegressor(categorical_features=list(table.categorical), **parameters)
+    model.fit(table.X, table.y, table.w)
+    loss = model.history_["loss"][model.history_["accepted"]]
+    assert (np.diff(loss) <= 1e-12 * (1 + loss[:-1])).all()
 
 
 @given(tables("classes"), st.sampled_from([1e-3, 0.02, 0.1]))
@@ -148,6 +152,33 @@ def test_max_splits_is_used():
         assert 0.9 * max_splits <= model.n_splits_ <= max_splits
         tree = DecisionTreeClassifier(max_leaf_nodes=max_splits + 1).fit(X, y)
         assert model.score(X, y) > tree.score(X, y)
+
+
+def test_max_splits_is_used_where_prices_leap():
+    X, y = corners()  # at any price a tree has six splits or none
+    scores = [TreeInTreeClassifier(max_splits=n).fit(X, y).score(X, y) for n in (1, 2, 3, 4)]
+    assert scores[0] < scores[2] < scores[3] == 1
+    assert scores == sorted(scores)
+
+
+def test_fine_tuning_lowers_the_error():
+    X, y = load_digits(return_X_y=True)
+    plain = TreeInTreeClassifier(max_splits=30).fit(X, y)
+    tuned = TreeInTreeClassifier(C=plain.C_, fine_tune=10).fit(X, y)
+    untuned = TreeInTreeClassifier(C=plain.C_).fit(X, y)
+    assert tuned.score(X, y) > untuned.score(X, y)
+    assert tuned.n_splits_ <= untuned.n_splits_
+    reached = np.bincount(tuned.apply(X), minlength=tuned.graph_.n_nodes)
+    leaves = tuned.graph_.left < 0
+    assert_array_equal(reached[leaves], tuned.graph_.n_samples[leaves])
+
+
+@pytest.mark.parametrize("C", [5e-3, 0.02])
+def test_fine_tuning_a_regression_graph_never_raises_the_error(C):
+    X, y = load_diabetes(return_X_y=True)
+    tuned = TreeInTreeRegressor(C=C, fine_tune=10).fit(X, y)
+    untuned = TreeInTreeRegressor(C=C).fit(X, y)
+    assert tuned.score(X, y) >= untuned.score(X, y) - 1e-12
 
 
 def test_max_splits_of_a_regression_graph():
@@ -189,11 +220,10 @@ def test_leaves_of_one_class_can_be_merged():
     assert_array_equal(apart.predict(X), merged.predict(X))
 
 
-def test_more_merges_lower_the_objective():
+def test_more_merges_lower_the_loss():
     X, y = load_digits(return_X_y=True)
     last = [
-        TreeInTreeClassifier(C=3e-3, n_merges=n).fit(X, y).history_["objective"].min()
-        for n in (1, 2, 3)
+        TreeInTreeClassifier(C=3e-3, n_merges=n).fit(X, y).history_["loss"].min() for n in (1, 2, 3)
     ]
     assert last[0] > last[1] >= last[2]
 
@@ -303,6 +333,7 @@ def test_warm_start_from_something_else_is_refused():
     ("parameters", "message"),
     [
         ({"max_splits": 0}, "'max_splits' must be a positive int or None, got 0."),
+        ({"fine_tune": -1}, "'fine_tune' must be a non-negative int, got -1."),
         ({"n_merges": 0}, "'n_merges' must be a positive int, got 0."),
         ({"n_rounds": 1.5}, "'n_rounds' must be a positive int, got 1.5."),
         ({"C": -1}, "'C' must be a number of at least 0, got -1."),

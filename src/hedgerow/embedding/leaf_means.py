@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 from scipy.special import softmax
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_array, check_random_state
@@ -372,8 +372,8 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
         self.anchor_tree_ = np.repeat(np.arange(len(sizes)), sizes)
         own = self._own_anchors(leaves)
         n_trees, n = own.shape
-        rows = np.tile(np.arange(n), n_trees)
-        member = csr_matrix((shares.ravel(), (own.ravel(), rows)), shape=(sum(sizes), n))
+        starts = np.arange(0, n_trees * n + 1, n_trees)
+        member = csc_matrix((shares.T.ravel(), own.T.ravel(), starts), shape=(sum(sizes), n))
         self.anchor_counts_ = np.asarray(member.sum(axis=1)).ravel()
         # Centred first: a mean of large numbers that hardly differ loses nothing.
         centred = numbers - self._centre(numbers.dtype)
@@ -467,7 +467,9 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
                 elif part == "distance":
                     block = np.sqrt(squared)
                 elif part == "rbf":
-                    block = np.exp(squared / (-2 * self.bandwidth_**2))
+                    place = out[rows, start:end]
+                    np.exp(np.multiply(squared, -0.5 / self.bandwidth_**2, out=place), out=place)
+                    continue
                 elif part == "softmax":
                     block = self._softmax(squared)
                 else:
@@ -486,10 +488,10 @@ class LeafMeansEmbedding(TransformerMixin, TableModel):
     def _squared_distances(self, numbers: np.ndarray) -> np.ndarray:
         """Squared distances to all anchors, by one matrix product of centred numbers."""
         dtype = numbers.dtype
-        x = numbers - self._centre(dtype)
+        x = numbers if self.standardize else numbers - self._centre(dtype)
         mu = (self.anchors_ - self._centre(np.float64)).astype(dtype)
         out = x @ (-2 * mu.T)
-        out += np.square(x).sum(axis=1)[:, None]
+        out += np.einsum("ij,ij->i", x, x)[:, None]
         out += np.square(mu).sum(axis=1)
         return np.maximum(out, 0, out=out)
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from hedgerow._table import Schema
 
+_ROWS_AT_ONCE = 1 << 11
+
 
 class NumericView:
     """How the encoded rows of one training table become numbers.
@@ -38,14 +40,18 @@ class NumericView:
         self.standardize = standardize
         X = self.expand(encoded)
         shares = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
-        gaps = np.isnan(X)
-        if gaps.any():
-            known = shares @ ~gaps
-            self.mean = shares @ np.where(gaps, 0, X) / np.where(known > 0, known, 1)
-            X = np.where(gaps, self.mean, X)
-        else:
-            self.mean = shares @ X
-        spread = np.sqrt(np.maximum(shares @ np.square(X, dtype=np.float64) - self.mean**2, 0))
+        total, squares, known = np.zeros((3, X.shape[1]))
+        for begin in range(0, len(X), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            block = X[rows].astype(np.float64)
+            gaps = np.isnan(block)
+            block[gaps] = 0
+            total += shares[rows] @ block
+            squares += shares[rows] @ np.square(block)
+            known += shares[rows] @ ~gaps
+        self.mean = total / np.where(known > 0, known, 1)
+        # A gap is filled with the mean, so that only known values have a distance from it.
+        spread = np.sqrt(np.maximum(squares - known * self.mean**2, 0))
         # The difference of two sums carries about 1e-16 of the squared mean as noise.
         constant = spread <= 1e-7 * np.abs(self.mean)
         self.scale = np.where(constant, 1.0, spread)

@@ -1,5 +1,6 @@
 """A fitted tree embedding as a PyTorch module: its input are encoded rows, its output scores."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from hedgerow.embedding.leaf_means import LeafMeansEmbedding, activation_names
 def as_module(model: Any) -> Any:
     """The module of a fitted classifier or regressor, see ``to_torch`` there."""
     try:
-        import torch
+        torch: Any = import_module("torch")
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "to_torch() needs PyTorch; install it with: pip install torch"
         ) from None
-    from torch import nn
-
+    nn: Any = torch.nn
+    Module: Any = nn.Module
     if not hasattr(model, "coef_"):
         raise ValueError("to_torch() makes two layers: the head 'indicator' has only one.")
     embedding = model.embedding_
@@ -25,7 +26,7 @@ def as_module(model: Any) -> Any:
     if hasattr(model, "classes_") and len(intercept) == 2:
         coef, intercept = coef[:, [1]] - coef[:, [0]], intercept[[1]] - intercept[[0]]
 
-    class Tree(nn.Module):
+    class Tree(Module):
         """The node of a tree that each row ends in, step by step for all rows at once."""
 
         def __init__(self, graph: Any):
@@ -57,7 +58,7 @@ def as_module(model: Any) -> Any:
                 node = torch.where(to_left, self.left[node], self.right[node]).long()
             return node
 
-    class Numbers(nn.Module):
+    class Numbers(Module):
         """Rows as numbers: categories one-hot, missing values filled, columns standardised."""
 
         def __init__(self):
@@ -93,7 +94,7 @@ def as_module(model: Any) -> Any:
         nodes = np.arange(len(embedding.graphs_[tree].left))
         return torch.from_numpy(embedding._trees[tree].regions(nodes))
 
-    class TreeEmbeddingModule(nn.Module):
+    class TreeEmbeddingModule(Module):
         def __init__(self):
             super().__init__()
             n_anchors, n_columns = embedding.anchors_.shape

@@ -6,6 +6,7 @@ embedding, and predicts with one matrix, ``collapsed_``. With another activation
 two layers whose first comes from trees and whose second has a closed form.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,15 @@ from hedgerow import _parameters as parameters
 from hedgerow._growth import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 from hedgerow.embedding import heads
+from hedgerow.embedding.blending import (
+    Blend,
+    Part,
+    blend,
+    multiples_of_numbers,
+    multiples_of_scores,
+)
 from hedgerow.embedding.leaf_means import LeafMeansEmbedding, TrainingRows, activation_names
+from hedgerow.embedding.penalised import Layer, penalised_lda, ridge
 from hedgerow.embedding.torch_module import as_module
 
 HEADS = ("ridge", "lda", "shrunken_lda", "logistic", "indicator")
@@ -46,7 +55,8 @@ _SHARED_PARAMETERS = """\
 _TREE_PARAMETERS = """\
     max_depth : int, default=None
     max_leaf_nodes : int, default=None
-    min_samples_leaf : int or float, default=1
+    min_samples_leaf : int or float, default=0.0002
+        A float is a share of the rows: one row up to 5,000 of them.
     max_features : int, float, {{"sqrt", "log2"}}, default=None
     max_bins : int, default=255
         Of the trees, as in :class:`DecisionTreeClassifier`.
@@ -62,8 +72,8 @@ _ATTRIBUTES = """\
         The first layer: ``anchors_``, ``intercept_`` and so on.
     activation_ : str or tuple of str
         The first layer; the one that was chosen for "auto".
-    losses_ : list of tuple
-        For "auto", each layer that was tried with its loss on rows left out.
+    blend_ : Blend
+        For "auto", the multiple of each head and its loss on rows left out.
     coef_ : ndarray of shape (n_features_out, n_outputs)
         The second layer, on the columns of :meth:`transform`.
     intercept_ : ndarray of shape (n_outputs,)
@@ -106,7 +116,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         criterion="squared_error",
         max_depth=None,
         max_leaf_nodes=None,
-        min_samples_leaf=1,
+        min_samples_leaf=0.0002,
         max_features=None,
         max_bins=255,
         categorical_features="auto",
@@ -138,7 +148,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         ):
             raise ValueError(f"'penalty' must be a positive number or None, got {self.penalty!r}.")
         parameters.check_int("n_components", self.n_components, low=1, optional=True)
-        for name in ("coef_", "intercept_", "collapsed_", "collapsed_intercept_", "losses_"):
+        for name in ("coef_", "intercept_", "collapsed_", "collapsed_intercept_", "blend_"):
             self.__dict__.pop(name, None)  # of an earlier fit with another head or activation
         names = LeafMeansEmbedding().get_params()
         given = {name: getattr(self, name) for name in names}
@@ -163,34 +173,36 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         votes = None if rows.votes is None else rows.votes[used]
         Z = self.embedding_._layer(rows.encoded[used], numbers, votes)
         if self.activation == "auto":
-            head = self._choose(numbers, Z, targets, weights)
+            self._fit_blend(numbers, Z, targets, weights)
         else:
-            head = self._head(Z, targets, weights)
-        self.coef_, self.intercept_ = head.coef, head.intercept
+            self.coef_, self.intercept_ = self._head(Z, targets, weights)
         if activation_names(self.embedding_.activation) == ("raw",):
-            self.collapsed_, self.collapsed_intercept_ = head.coef, head.intercept
+            self.collapsed_, self.collapsed_intercept_ = self.coef_, self.intercept_
 
-    def _choose(self, numbers: np.ndarray, Z: np.ndarray, targets: np.ndarray, weights: Any) -> Any:
-        """Fit the head on each of a few layers and keep the one with the smallest loss.
+    def _fit_blend(self, numbers: np.ndarray, Z: np.ndarray, targets: Any, weights: Any) -> None:
+        """Blend heads on the whole layer and on its parts; without trees if they are of no use.
 
-        The layers are the numbers alone, in the units of the table and in those of their spread,
-        and all parts side by side. Units matter, because the penalty is the same for all columns.
+        The numbers alone are taken in the units of the table and in those of their spread, which
+        matters because a penalty is the same for all columns.
         """
-        units = self.embedding_._view.scale if self.standardize else np.ones(numbers.shape[1])
-        whole = self.embedding_.activation
-        trials = [
-            ("raw", self._ridge(numbers * units.astype(numbers.dtype), targets, weights, False)),
-            ("raw", self._ridge(numbers, targets, weights)),
-            (whole, self._ridge(Z, targets, weights)),
-        ]
-        self.losses_ = [(layer, float(head.loss)) for layer, head in trials]
-        layer, head = min(trials, key=lambda trial: trial[1].loss)
-        self.embedding_.activation = layer
+        width, n_anchors = numbers.shape[1], len(self.embedding_.anchors_)
+        units = self.embedding_._view.scale if self.standardize else np.ones(width)
+        parts = {
+            "raw, unscaled": Part(slice(width), 1 / units),
+            "raw": Part(slice(width)),
+            "all": Part(slice(None)),
+        }
+        if "vote" in self.embedding_.activation:
+            parts["vote"] = Part(slice(width + n_anchors, None))
+        self.blend_ = self._blend(Z, targets, weights, parts)
+        straight = not any(self.blend_.multiples[name] for name in list(parts)[2:])
+        if straight:
+            self.embedding_.activation = "raw"
         if self.head != "ridge":
-            return self._head(numbers if layer == "raw" else Z, targets, weights)
-        if head is trials[0][1]:
-            head = head._replace(coef=head.coef * units[:, None])
-        return head
+            self.coef_, self.intercept_ = self._head(numbers if straight else Z, targets, weights)
+        else:
+            self.coef_ = self.blend_.coef[:width] if straight else self.blend_.coef
+            self.intercept_ = self.blend_.intercept
 
     def _fit_collapsed(self, numbers: np.ndarray, targets: np.ndarray, weights: Any) -> None:
         """Fit the head on the rows' coordinates in the row space of the anchors W.
@@ -208,7 +220,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
             self.collapsed_ = head.coef
         else:
             basis = self._basis(right[kept].T * size[:, None])
-            head = self._head(numbers @ basis, targets, weights)
+            head = self._head(numbers, targets, weights, basis)
             self.collapsed_ = basis @ head.coef
         self.collapsed_intercept_ = head.intercept
         inner = right[kept] @ (self.collapsed_ / size[:, None])
@@ -221,8 +233,8 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         Rows in the order of their size and pivoted columns keep a QR decomposition exact in every
         row, whatever the units of measurement.
         """
-        if spanning.shape[1] == 0:
-            return spanning
+        if spanning.shape[1] == 0:  # all anchors are zero
+            return np.zeros((len(spanning), 1))
         spread = self.embedding_._view.scale if not self.standardize else np.ones(len(spanning))
         rows = spanning * spread[:, None]
         order = np.argsort(-np.abs(rows).max(axis=1))
@@ -230,21 +242,11 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         orthogonal[order] = qr(rows[order], mode="economic", pivoting=True)[0]
         return orthogonal / spread[:, None]
 
-    def _on_components(self, fit: Any, Z: np.ndarray, weights: Any, scaled: bool = True) -> Any:
-        """``fit(Z, scaled)``, or on the leading principal components of Z where few are wanted."""
-        if self.n_components is None or self.n_components >= min(Z.shape):
-            return fit(Z, scaled)
-        coordinates, centre, directions = heads.components(
-            Z, weights, int(self.n_components), scaled
-        )
-        head = fit(coordinates, False)
-        coef = directions @ head.coef
-        return head._replace(coef=coef, intercept=head.intercept - centre @ coef)
-
-    def _head(self, Z: np.ndarray, targets: np.ndarray, weights: Any) -> Any:
+    def _head(self, Z: np.ndarray, targets: Any, weights: Any, basis: Any = None) -> heads.Head:
+        """The head that the parameters ask for, on ``Z @ basis`` if there is a basis."""
         raise NotImplementedError
 
-    def _ridge(self, Z: np.ndarray, targets: np.ndarray, weights: Any, scaled: bool = True) -> Any:
+    def _blend(self, Z: np.ndarray, targets: np.ndarray, weights: Any, parts: dict) -> Blend:
         raise NotImplementedError
 
     @property
@@ -303,6 +305,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         if hasattr(self, "collapsed_"):
             return self.embedding_._linear(encoded, self.collapsed_, self.collapsed_intercept_)
         votes = self.embedding_._votes(encoded)
+        coef = self.coef_.astype(encoded.dtype)
         out = np.empty((len(encoded), len(self.intercept_)))
         for begin in range(0, len(encoded), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
@@ -310,7 +313,7 @@ class _TreeEmbedding(TransformerMixin, TableModel):
             Z = self.embedding_._layer(
                 part, self.embedding_._numbers(part), None if votes is None else votes[rows]
             )
-            out[rows] = Z @ self.coef_ + self.intercept_
+            out[rows] = Z @ coef + self.intercept_
         return out
 
 
@@ -323,8 +326,9 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
     n_trees : int, default=10
         The first tree grows on all rows, the others on bootstrap samples.
     activation : str or tuple of str, default="auto"
-        The first layer, see :class:`LeafMeansEmbedding`; "linear" is the paper's. "auto" chooses
-        between "raw" and ("raw", "rbf", "vote") by the loss of the head "ridge" on rows left out.
+        The first layer, see :class:`LeafMeansEmbedding`; "linear" is the paper's. "auto" blends
+        heads "ridge" on ("raw", "rbf", "vote") and on parts of it, by their loss on rows left out,
+        and drops what is of no use. Other heads get the columns that are left.
     head : {{"ridge", "lda", "shrunken_lda", "logistic", "indicator"}}, default="ridge"
         "ridge" is discriminant analysis with a quadratic penalty, the same as in the space of ridge
         regressions of the class indicators; "lda" is the paper's, with the pseudo-inverse of the
@@ -374,7 +378,7 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         criterion="gini",
         max_depth=None,
         max_leaf_nodes=None,
-        min_samples_leaf=1,
+        min_samples_leaf=0.0002,
         max_features=None,
         max_bins=255,
         categorical_features="auto",
@@ -429,37 +433,59 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         self._fit_model(X, y, sample_weight)
         return self
 
-    def _head(self, Z, targets, weights):
+    def _fit_head(self, rows):
+        # A class whose rows all have weight zero is known, but impossible.
+        used = slice(None) if rows.weights is None else rows.weights > 0
+        present = np.unique(rows.targets[used])
+        super()._fit_head(replace(rows, targets=np.searchsorted(present, rows.targets)))
+        for coef, intercept in (
+            ("coef_", "intercept_"),
+            ("collapsed_", "collapsed_intercept_"),
+        ):
+            if hasattr(self, coef):
+                every = np.zeros((len(getattr(self, coef)), len(self.classes_)))
+                every[:, present] = getattr(self, coef)
+                level = np.full(len(self.classes_), -np.inf)
+                level[present] = getattr(self, intercept)
+                setattr(self, coef, every)
+                setattr(self, intercept, level)
+
+    def _layer(self, Z, y, weights):
+        return Layer(Z, np.eye(y.max() + 1)[y], weights, self.n_components)
+
+    def _head(self, Z, targets, weights, basis=None):
+        n_classes = targets.max() + 1
+        if self.head == "lda" and self.n_components is None and n_classes > 1:
+            return heads.pseudo_linear_lda(Z, targets, weights, n_classes, basis)
+        if basis is not None:
+            Z = Z @ basis
+        if n_classes == 1:
+            return heads.Head(np.zeros((Z.shape[1], 1)), np.zeros(1))
         if self.head == "ridge":
-            return self._ridge(Z, targets, weights)
-        fit, *more = {
-            "lda": (heads.pseudo_linear_lda,),
-            "shrunken_lda": (heads.shrunken_lda, self.shrinkage),
-            "logistic": (heads.logistic, self.penalty),
-        }[self.head]
-        return self._of_classes(
-            lambda Z, y, n_classes, _: fit(Z, y, weights, n_classes, *more), Z, targets, weights
-        )
-
-    def _ridge(self, Z, targets, weights, scaled=True):
-        def fit(Z, y, n_classes, scaled):
-            return heads.penalised_lda(Z, y, weights, n_classes, self.penalty, scaled)
-
-        return self._of_classes(fit, Z, targets, weights, scaled)
-
-    def _of_classes(self, fit, Z, targets, weights, scaled=True):
-        """A head for all classes; one whose rows all have weight zero is known, but impossible."""
-        present, y = np.unique(targets, return_inverse=True)
-        if len(present) == 1:
-            head = heads.Judged(np.zeros((Z.shape[1], 1)), np.zeros(1), 0.0)
+            layer = self._layer(Z, targets, weights)
+            return heads.Head(*penalised_lda(layer, targets, self.penalty)[:2])
+        if self.n_components is not None:
+            layer = self._layer(Z, targets, weights)
+            axes = layer.coordinates[-1]
+            Z = (Z - layer.centre) @ axes
+        if self.head == "lda":
+            head = heads.pseudo_linear_lda(Z, targets, weights, n_classes)
+        elif self.head == "shrunken_lda":
+            head = heads.shrunken_lda(Z, targets, weights, n_classes, self.shrinkage)
         else:
-            head = self._on_components(
-                lambda Z, scaled: fit(Z, y, len(present), scaled), Z, weights, scaled
-            )
-        coef = np.zeros((Z.shape[1], len(self.classes_)))
-        intercept = np.full(len(self.classes_), -np.inf)
-        coef[:, present], intercept[present] = head.coef, head.intercept
-        return head._replace(coef=coef, intercept=intercept)
+            head = heads.logistic(Z, targets, weights, n_classes, self.penalty)
+        if self.n_components is None:
+            return head
+        coef = axes @ head.coef
+        return heads.Head(coef, head.intercept - layer.centre @ coef)
+
+    def _blend(self, Z, targets, weights, parts):
+        return blend(
+            self._layer(Z, targets, weights),
+            parts,
+            lambda layer: penalised_lda(layer, targets, self.penalty),
+            multiples_of_scores,
+        )
 
     def _scores(self, X):
         if self.head != "indicator":
@@ -513,8 +539,8 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
     n_trees : int, default=10
         The first tree grows on all rows, the others on bootstrap samples.
     activation : str or tuple of str, default="auto"
-        The first layer, see :class:`LeafMeansEmbedding`. "auto" chooses between "raw" and ("raw",
-        "rbf", "vote") by the squared error on rows left out.
+        The first layer, see :class:`LeafMeansEmbedding`. "auto" blends heads on ("raw", "rbf",
+        "vote") and on parts of it, by their error on rows left out, and drops what is of no use.
     {shared}
     criterion : {{"squared_error", "poisson"}}, default="squared_error"
         What the trees' splits decrease.
@@ -552,14 +578,16 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
         self._fit_model(X, y, sample_weight)
         return self
 
-    def _head(self, Z, targets, weights):
-        return self._ridge(Z, targets, weights)
+    def _head(self, Z, targets, weights, basis=None):
+        Z = Z if basis is None else Z @ basis
+        layer = Layer(Z, targets[:, None], weights, self.n_components)
+        return heads.Head(*ridge(layer, self.penalty)[:2])
 
-    def _ridge(self, Z, targets, weights, scaled=True):
-        def fit(Z, scaled):
-            return heads.ridge(Z, targets[:, None], weights, self.penalty, scaled)
-
-        return self._on_components(fit, Z, weights, scaled)
+    def _blend(self, Z, targets, weights, parts):
+        layer = Layer(Z, targets[:, None], weights, self.n_components)
+        found = blend(layer, parts, lambda layer: ridge(layer, self.penalty), multiples_of_numbers)
+        rest = 1 - sum(found.multiples.values())  # of the mean, which every head is relative to
+        return found._replace(intercept=found.intercept + rest * layer.level)
 
     def _values(self, X):
         return self._scores(X)

@@ -26,8 +26,11 @@ from hedgerow._engine import (
     DecisionGraph,
     GrowParams,
     TreeInTreeParams,
+    TuneParams,
+    fine_tune,
     grow,
     grow_tree_in_tree,
+    trim,
 )
 from hedgerow._graph_model import OBLIQUE, GraphClassifier, GraphModel, GraphRegressor
 from hedgerow._growth import CLASSIFICATION_CRITERIA
@@ -41,8 +44,12 @@ _PARAMETERS = """\
         Price of a split: how much of the mean impurity of the training rows it has to remove, the
         ``ccp_alpha`` of CART. {scale}The larger, the smaller the graph.
     max_splits : int, default=None
-        Most splits of the graph. The graph that makes best use of them is searched among prices
-        from ``C`` upwards, and where these leave many unused, among starts from best-first trees.
+        Most splits of the graph. The best graph within them is searched among prices from ``C``
+        upwards, larger graphs without their least useful splits, and, where these leave many
+        splits unused, starts from best-first trees.
+    fine_tune : int, default=0
+        Most passes of alternating optimisation over the finished graph (see
+        :func:`hedgerow.graph.fine_tune`).
     max_depth : int, default=None
         Most splits on a path through one micro-tree.
     min_samples_leaf : int or float, default=1
@@ -50,7 +57,7 @@ _PARAMETERS = """\
         sides.
     early_stopping : bool, default=False
         Keep some rows for validation and merge the round that predicts them best, instead of the
-        one with the lowest objective.
+        one that predicts the training rows best.
     validation_fraction : float, default=0.1
         Share of the rows that are kept.
     warm_start : bool or estimator, default=False
@@ -76,9 +83,9 @@ _ATTRIBUTES = """\
     graph_ : DecisionGraph
         The fitted graph as columns; node 0 is the root.
     history_ : dict of ndarray
-        One entry a round: "merge", "round", "loss" (mean impurity of the leaves), "n_splits",
-        "objective" (loss + price * splits), "validation_loss", and "accepted": whether it was the
-        best so far.
+        One entry a round: "merge", "round", "loss" (share of wrong training rows, or mean squared
+        error), "n_splits", "objective" (mean impurity of the leaves + ``C_`` * splits),
+        "validation_loss", and "accepted": whether it had the lowest loss of its merge so far.
     C_ : float
         The price of a split that the graph was grown with.
     feature_importances_ : ndarray of shape (n_features,)
@@ -115,6 +122,7 @@ class _TreeInTree(GraphModel):
         parameters.check_int("n_rounds", self.n_rounds, low=1)
         parameters.check_real("C", self.C, low=0)
         parameters.check_int("max_splits", self.max_splits, low=1, optional=True)
+        parameters.check_int("fine_tune", self.fine_tune, low=0)
         parameters.check_int("max_depth", self.max_depth, low=1, optional=True)
         parameters.check_bool("early_stopping", self.early_stopping)
         parameters.check_open_share("validation_fraction", self.validation_fraction)
@@ -139,29 +147,46 @@ class _TreeInTree(GraphModel):
                 "min_samples_leaf", self.min_samples_leaf, n_rows, low=1
             ),
         }
-        max_depth = -1 if self.max_depth is None else int(self.max_depth)
 
-        def grow_from(C: float, start: DecisionGraph | None) -> dict:
-            params = TreeInTreeParams(
-                GrowParams(**micro, max_depth=max_depth),
+        def params(C: float) -> TreeInTreeParams:
+            return TreeInTreeParams(
+                GrowParams(**micro, max_depth=-1 if self.max_depth is None else self.max_depth),
                 n_merges=self.n_merges,
                 n_rounds=self.n_rounds,
                 C=C,
                 merge_leaves=self._merge_leaves,
             )
-            return grow_tree_in_tree(table, train, validation, y, weights, params, start, n_jobs)
+
+        def grow_graph(C: float, tree: DecisionGraph | None = None) -> dict:
+            grown = grow_tree_in_tree(
+                table, train, validation, y, weights, params(C), tree or start, n_jobs
+            )
+            graph = grown["graph"]
+            if self.fine_tune > 0:
+                tuning = TuneParams(
+                    n_classes=micro["n_classes"],
+                    max_passes=self.fine_tune,
+                    min_samples_leaf=micro["min_samples_leaf"],
+                )
+                graph = fine_tune(graph, table, train, y, weights, tuning, n_jobs)
+            return {**grown, **trimmed(graph, graph.n_splits)}
+
+        def trimmed(graph: DecisionGraph, max_splits: int) -> dict:
+            graph, importances = trim(
+                graph, table, train, y, weights, params(0.0), max_splits, n_jobs
+            )
+            return {"graph": graph, "importances": importances}
 
         def best_first(n_splits: int) -> DecisionGraph:
-            params = GrowParams(**micro, max_leaf_nodes=n_splits + 1)
-            return grow(table, train, y, weights, params, n_jobs)
+            return grow(
+                table, train, y, weights, GrowParams(**micro, max_leaf_nodes=n_splits + 1), n_jobs
+            )
 
         self.C_ = float(self.C)
         if self.max_splits is None:
-            grown = grow_from(self.C_, start)
+            grown = grow_graph(self.C_)
         else:
-            budget = _Budget(
-                self.max_splits, lambda C, tree: grow_from(C, tree or start), best_first
-            )
+            budget = _Budget(self.max_splits, grow_graph, trimmed, best_first)
             self.C_, grown = budget.search(self.C_)
         self.history_ = {**grown["rounds"], "accepted": grown["rounds"]["accepted"].astype(bool)}
         self._removed = grown["importances"]
@@ -241,37 +266,42 @@ class _TreeInTree(GraphModel):
 
 
 class _Budget:
-    """The search for the graph that makes best use of a number of splits.
+    """The search for the best graph within a number of splits.
 
-    Prices are tried first, from the given one upwards. Where no price uses the budget, because a
-    small change of it takes many splits away at once, best-first trees are tried as a start.
+    Prices are tried first, from the given one upwards; a graph that is somewhat too large is cut
+    down. Where no price uses the budget, because a small change of it takes many splits away at
+    once, best-first trees are tried as a start.
 
     Parameters
     ----------
     max_splits : int
     grow : callable
-        What a price and a starting graph give.
+        What is grown at a price from a starting graph (None: the usual start).
+    trimmed : callable
+        A graph cut down to a number of splits.
     best_first : callable
         The best-first tree of a number of splits.
     """
 
     _TRIES = 8
     _ENOUGH = 0.95  # of the splits in use
+    _TOO_MANY = 1.5  # splits per split allowed: beyond, a graph is not worth cutting down
 
-    def __init__(self, max_splits: int, grow: Any, best_first: Any):
+    def __init__(self, max_splits: int, grow: Any, trimmed: Any, best_first: Any):
         self.max_splits = max_splits
         self.grow = grow
+        self.trimmed = trimmed
         self.best_first = best_first
         self.best: tuple[float, float, dict] = (np.inf, np.inf, {})  # loss, price, what was grown
 
     def search(self, C: float) -> tuple[float, dict]:
-        """The price and what was grown with it."""
+        """The price, and what was grown with it."""
         low, high = max(C, 1e-9), 1.0  # no split removes more than all impurity
         guess = C
         for _ in range(self._TRIES):
             n_splits = self._try(guess)
             if n_splits > self.max_splits:
-                low = guess
+                low = max(guess, low)
             else:
                 high = guess
                 if guess == C or n_splits >= self._ENOUGH * self.max_splits:
@@ -290,11 +320,15 @@ class _Budget:
 
     def _try(self, C: float, start: DecisionGraph | None = None) -> int:
         grown = self.grow(C, start)
+        n_splits = grown["graph"].n_splits
+        if n_splits > self._TOO_MANY * self.max_splits:
+            return n_splits
+        if n_splits > self.max_splits:
+            grown |= self.trimmed(grown["graph"], self.max_splits)
         graph = grown["graph"]
-        if graph.n_splits <= self.max_splits:
-            loss = (graph.weight * graph.impurity)[graph.left < 0].sum()
-            self.best = min(self.best, (loss, C, grown), key=lambda entry: entry[0])
-        return graph.n_splits
+        loss = float((graph.weight * graph.impurity)[graph.left < 0].sum())
+        self.best = min(self.best, (loss, C, grown), key=lambda entry: entry[0])
+        return n_splits
 
 
 @_with_parameters("")
@@ -338,6 +372,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
         n_rounds=5,
         C=1e-4,
         max_splits=None,
+        fine_tune=0,
         max_depth=None,
         min_samples_leaf=1,
         early_stopping=False,
@@ -355,6 +390,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
         self.n_rounds = n_rounds
         self.C = C
         self.max_splits = max_splits
+        self.fine_tune = fine_tune
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.early_stopping = early_stopping
@@ -409,6 +445,7 @@ class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
         n_rounds=5,
         C=1e-4,
         max_splits=None,
+        fine_tune=0,
         max_depth=None,
         min_samples_leaf=1,
         early_stopping=False,
@@ -424,6 +461,7 @@ class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
         self.n_rounds = n_rounds
         self.C = C
         self.max_splits = max_splits
+        self.fine_tune = fine_tune
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.early_stopping = early_stopping

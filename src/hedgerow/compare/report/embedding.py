@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.compare.comparison import Comparison
+from hedgerow.compare.report.model import fitted
 from hedgerow.forest.members import take_rows
 from hedgerow.inspect.colours import class_colours, node_colours
 
@@ -24,8 +25,7 @@ def look_at_embedding(comparison: Comparison, X: Any, y: np.ndarray) -> dict[str
     )
     if result is None:
         return None
-    model = comparison.best_ if result is comparison.best else comparison.fit(result.name)
-    embedding = getattr(model, "embedding_", None)
+    embedding = getattr(fitted(comparison, result), "embedding_", None)
     if embedding is None:
         return None
     some = np.random.default_rng(comparison.random_state).permutation(len(y))[:MOST_ROWS]

@@ -9,38 +9,43 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.compare.comparison import Comparison
+from hedgerow.compare.comparison import Comparison, Result
 from hedgerow.forest.members import take_rows
 from hedgerow.inspect import member
 from hedgerow.inspect.colours import MIXED, class_colours, node_colours
 from hedgerow.inspect.layout import lay_out
 from hedgerow.inspect.reading import CATEGORY, OBLIQUE, Reading, read
 
+SLOW = 30.0  # seconds to fit: an extra picture is not worth more
+IT_IS_BEST = "It is the best model of this comparison."
 MOST_NODES = 4000
 MOST_TERMS = 40_000  # numbers of oblique tests and of rows that go into the page
 MOST_ROWS = 40
 SHOWN, WIDEST = 31, 8  # nodes that are drawn at first, and how many of them side by side
 
 
+def fitted(comparison: Comparison, result: Result) -> Any:
+    """Return a model fitted on all rows; None if it is not the best and would take too long."""
+    if result is comparison.best:
+        return comparison.best_
+    return comparison.fit(result.name) if np.median(result.fit_seconds) < SLOW else None
+
+
 def choose(comparison: Comparison) -> tuple[str, Any, str] | None:
     """Return name and fitted model to draw, and why it is the one; None if there is nothing."""
-    done = [result for result in comparison.results if result.folds]
-    for result in done:
-        if result.library == "hedgerow" and result.family in ("tree", "graph"):
-            model = comparison.best_ if result is done[0] else comparison.fit(result.name)
-            if not hasattr(model, "graph_"):
-                continue
-            if result is done[0]:
-                return result.name, model, "It is the best model of this comparison."
-            why = (
-                f"{done[0].name} scored best, but is no single tree or graph; this is the best "
-                "of those."
-            )
-            return result.name, model, why
-    for result in done:
-        if result.library != "hedgerow":
-            continue
-        model = comparison.best_ if result is done[0] else comparison.fit(result.name)
+    best = comparison.best
+    ours = [r for r in comparison.results if r.folds and r.library == "hedgerow"]
+    for result in ours:
+        if result.family in ("tree", "graph"):
+            model = fitted(comparison, result)
+            if hasattr(model, "graph_"):
+                why = (
+                    f"{best.name} scored best, but is no single tree or graph; this is the best "
+                    "of those."
+                )
+                return result.name, model, IT_IS_BEST if result is best else why
+    for result in ours:
+        model = fitted(comparison, result)
         if hasattr(model, "estimators_"):
             one = member(model, 0, comparison.X, comparison.y)
             if hasattr(one, "graph_"):

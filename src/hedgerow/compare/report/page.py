@@ -39,21 +39,20 @@ class Report:
         self.summary = summary
 
     @classmethod
-    def of(cls, comparison: Comparison, X: Any = None, y: Any = None) -> "Report":
+    def of(cls, comparison: Comparison) -> "Report":
         """Summarise a comparison.
 
         Parameters
         ----------
         comparison : Comparison
-        X, y : default=None
-            The table and its targets, for a comparison that does not hold them; without them the
-            report shows scores and costs, but no model.
+            Of one that was read from a file, without its table, the report shows scores and costs,
+            but no model.
 
         Returns
         -------
         report : Report
         """
-        return cls(summarise(comparison, X, y))
+        return cls(summarise(comparison))
 
     def html(self) -> str:
         """Return the page as one self-contained HTML text.
@@ -94,7 +93,7 @@ class Report:
         return json.dumps(self.summary, allow_nan=False)
 
     def write_html(self, path: str | os.PathLike) -> None:
-        """Write the page to a file; a file that is there stays whole until the new one is.
+        """Write the page to a file, completely or not at all.
 
         Parameters
         ----------

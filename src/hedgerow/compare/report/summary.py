@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss, confusion_matrix, precision_recall
 from hedgerow.compare.comparison import COSTS, Comparison, Result
 from hedgerow.compare.report.embedding import look_at_embedding
 from hedgerow.compare.report.importance import MOST_FEATURES, permutation_importance
-from hedgerow.compare.report.model import choose, describe
+from hedgerow.compare.report.model import choose, describe, fitted
 
 METRIC_NAMES = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
 COST_NAMES = {"splits": "splits", "bytes": "bytes", "latency": "microseconds per row"}
@@ -20,23 +20,19 @@ MOST_POINTS = 400
 MOST_BARS = 15
 
 
-def summarise(comparison: Comparison, X: Any = None, y: Any = None) -> dict[str, Any]:
+def summarise(comparison: Comparison) -> dict[str, Any]:
     """Summarise a comparison.
 
     Parameters
     ----------
     comparison : Comparison
-    X, y : default=None
-        The table and its targets, if the comparison does not hold them.
 
     Returns
     -------
     summary : dict
         JSON's own types only. Parts that cannot be made are None.
     """
-    X = comparison.X if X is None else X
-    y = comparison.y if y is None else y
-    y = None if y is None else np.asarray(y)
+    X, y = comparison.X, None if comparison.y is None else np.asarray(comparison.y)
     done = [result for result in comparison.results if result.folds]
     summary: dict[str, Any] = {
         "title": f"Which model for {comparison.data.name or 'this table'}?",
@@ -294,8 +290,7 @@ def _layers(comparison: Comparison) -> dict[str, Any] | None:
     """Return the score of each layer of the best cascade."""
     for result in comparison.results:
         if result.library == "hedgerow" and result.family == "cascade" and result.folds:
-            model = comparison.best_ if result is comparison.best else comparison.fit(result.name)
-            scores = getattr(model, "layer_scores_", None)
+            scores = getattr(fitted(comparison, result), "layer_scores_", None)
             if scores is not None and len(scores):
                 return {"model": result.name, "scores": [float(s) for s in scores]}
     return None

@@ -244,7 +244,7 @@
   function reveal(i) {
     const frame = canvas.getBoundingClientRect(), [x, y] = place.get(i);
     const [sx, sy] = [x * view.scale + view.x, y * view.scale + view.y];
-    const margin = Math.min(80, frame.width / 4);
+    const margin = Math.min(44, frame.width / 4);
     view.x += Math.max(margin - sx, 0) - Math.max(sx - frame.width + margin, 0);
     view.y += Math.max(margin - sy, 0) - Math.max(sy - frame.height + margin, 0);
     show();

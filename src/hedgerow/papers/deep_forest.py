@@ -1,0 +1,413 @@
+"""Arnould, Boyer and Scornet, "Analyzing the tree-layer structure of Deep Forests": its figures.
+
+    python -m hedgerow.papers.deep_forest --quick                  # small sets, small forests
+    python -m hedgerow.papers.deep_forest --figure 6 --sets adult
+    python -m hedgerow.papers.deep_forest                          # everything, hours
+
+Figures 2 and 3   seven configurations: default, best and light cascades, their first layers, and
+                  forests with as many trees
+Figures 4 and 5   sub-models: the score of every layer, and which layer is the best
+Figures 6 and 7   networks of two trees: depth of the second tree, and where it cuts first
+Chessboards       risks of centred trees and networks against the paper's bounds
+
+The paper shows pictures, not numbers; each page states its claim and what is found here. Runs
+differ by the seed of models and, where a set has no official test part, of the split.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from hedgerow import (
+    CascadeForestClassifier,
+    CascadeForestRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    MultiGrainedScanner,
+    TreeNetworkClassifier,
+    TreeNetworkRegressor,
+)
+from hedgerow.papers import chessboard, study
+
+CLASSIFICATION = ("adult", "letter", "yeast", "higgs_18k", "fashion_mnist")
+REGRESSION = ("airbnb_berlin", "ames_house_prices")
+SETS = CLASSIFICATION + REGRESSION
+QUICK = ("yeast", "ames_house_prices")
+CONFIGURATIONS = (
+    "default",
+    "best",
+    "light",
+    "best, layer 1",
+    "light, layer 1",
+    "best, flat",
+    "light, flat",
+)
+FASHION_ROWS = (4000, 2000)  # training and test images that are scanned
+DEPTHS = range(1, 16)  # of the second tree
+
+
+class Part(NamedTuple):
+    """A training and a test part of a data set."""
+
+    X: Any
+    y: np.ndarray
+    X_test: Any
+    y_test: np.ndarray
+
+
+def load(name: str, where: Path, seed: int, cache: Path) -> Part:
+    """A split of a data set: the official one if there is one, else 30 % for the test."""
+    table = study.read(name, where)
+    y = np.asarray(table.y.astype(str) if name in CLASSIFICATION else table.y)
+    if name == "fashion_mnist":
+        return _scanned(table, y, cache)
+    if table.split is None:
+        rows = train_test_split(np.arange(len(y)), test_size=0.3, random_state=seed)
+    else:
+        rows = [np.flatnonzero(table.split == part) for part in ("train", "test")]
+    train, test = rows
+    return Part(table.X.iloc[train], y[train], table.X.iloc[test], y[test])
+
+
+def _scanned(table: study.Table, y: np.ndarray, cache: Path) -> Part:
+    """Images as the class vectors of their windows, pooled; kept in a file."""
+    n, n_test = FASHION_ROWS
+    rows = [np.flatnonzero(table.split == part) for part in ("train", "test")]
+    train, test = rows[0][:n], rows[1][:n_test]
+    path = cache / f"fashion_mnist_{n}_{n_test}.npz"
+    if not path.exists():
+        scanner = MultiGrainedScanner((28, 28), windows=[(7, 7), (13, 13)], stride=4, n_trees=30,
+                                      pooling=2, random_state=0)  # fmt: skip
+        pixels = table.X.to_numpy(np.float32)
+        seen = scanner.fit_transform(pixels[train], y[train])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(path, train=seen, test=scanner.transform(pixels[test]))
+    with np.load(path) as file:
+        return Part(file["train"], y[train], file["test"], y[test])
+
+
+def cascade(name: str, **parameters: Any) -> Any:
+    """A cascade for the task of a data set."""
+    kind = CascadeForestClassifier if name in CLASSIFICATION else CascadeForestRegressor
+    return kind(**parameters)
+
+
+# --- Figures 2 and 3 -----------------------------------------------------------------------------
+
+
+def configurations(name: str, part: Part, n_trees: int, seed: int) -> dict[str, float]:
+    """The test score of each of the seven configurations."""
+
+    def score(model: Any) -> float:
+        return float(model.score(part.X_test, part.y_test))
+
+    default = cascade(name, preset="paper", n_trees=n_trees, random_state=seed)
+    best = cascade(name, **_best_shape(name, part, n_trees, seed), random_state=seed)
+    light = cascade(name, preset="light", random_state=seed)
+    found = {"default": score(default.fit(part.X, part.y))}
+    for label, model in (("best", best), ("light", light)):
+        model.fit(part.X, part.y)
+        found[label] = score(model)
+        found[f"{label}, layer 1"] = score(model.truncate(1))
+        found[f"{label}, flat"] = score(model.flatten().fit(part.X, part.y))
+    return found
+
+
+def _best_shape(name: str, part: Part, n_trees: int, seed: int) -> dict[str, Any]:
+    """Forests in a layer, trees and depth, chosen on a fifth of the training rows."""
+    rows = np.arange(len(part.y))
+    train, held = train_test_split(rows, test_size=0.2, random_state=seed)
+    X, X_held = (part.X.iloc[r] if hasattr(part.X, "iloc") else part.X[r] for r in (train, held))
+    grid = [
+        {"preset": "default", "n_forests": f, "n_trees": t, "max_depth": d, "cv": 3}
+        for f in (1, 2)
+        for t in (max(2, n_trees // 4), n_trees)
+        for d in (10, None)
+    ]
+    scores = [
+        cascade(name, **shape, random_state=seed).fit(X, part.y[train]).score(X_held, part.y[held])
+        for shape in grid
+    ]
+    return grid[int(np.argmax(scores))]
+
+
+# --- Figures 4 and 5 -----------------------------------------------------------------------------
+
+
+def sub_models(
+    name: str, part: Part, forests: int, n_trees: int, layers: int, seed: int
+) -> list[float]:
+    """The test score after each layer, with one random forest or 2 + 2 forests in a layer."""
+    shape: dict[str, Any] = {"n_forests": 2, "n_trees": n_trees}
+    if forests == 1:
+        forest = cascade(name, preset="light", n_trees=n_trees)._kinds[0](n_trees)
+        shape = {"estimators": [forest]}
+    model = cascade(
+        name, **shape, cv=3, max_layers=layers, n_tolerance=layers, keep="all", random_state=seed
+    ).fit(part.X, part.y)
+    if name in CLASSIFICATION:
+        return [float(np.mean(said == part.y_test)) for said in model.staged_predict(part.X_test)]
+    spread = np.sum((part.y_test - part.y_test.mean()) ** 2)
+    return [
+        float(1 - np.sum((said - part.y_test) ** 2) / spread)
+        for said in model.staged_predict(part.X_test)
+    ]
+
+
+def best_layers(runs: list[list[float]]) -> np.ndarray:
+    """How often layer m (rows) is the best of the first n (columns), over runs."""
+    layers = len(runs[0])
+    counts = np.zeros((layers, layers), dtype=int)
+    for scores in runs:
+        for n in range(layers):
+            counts[np.argmax(scores[: n + 1]), n] += 1
+    return counts
+
+
+# --- Figures 6 and 7 -----------------------------------------------------------------------------
+
+
+def networks(name: str, part: Part) -> dict[str, Any]:
+    """Scores of single trees and of networks, by the depths of both trees."""
+    single, double = (
+        (DecisionTreeClassifier, TreeNetworkClassifier)
+        if name in CLASSIFICATION
+        else (DecisionTreeRegressor, TreeNetworkRegressor)
+    )
+    optimal = double("cv", 1).fit(part.X, part.y).encoding_depth_
+    found: dict[str, Any] = {"optimal": optimal, "tree": {}, "network": {}, "first_cut": {}}
+    for depth in sorted({max(1, optimal // 3), optimal, optimal + 6}):
+        tree = single(max_depth=depth).fit(part.X, part.y)
+        found["tree"][str(depth)] = float(tree.score(part.X_test, part.y_test))
+        scores = []
+        for second in DEPTHS:
+            network = double(depth, second).fit(part.X, part.y)
+            scores.append(float(network.score(part.X_test, part.y_test)))
+        found["network"][str(depth)] = scores
+        graph = network.output_.graph_
+        is_new = bool(graph.feature[0] >= network.n_features_in_)
+        found["first_cut"][str(depth)] = [is_new, float(graph.threshold[0])]
+    return found
+
+
+# --- running -------------------------------------------------------------------------------------
+
+
+def units(given: Any, where: Path, out: Path) -> Iterator[tuple[dict, Callable[[], dict]]]:
+    """Everything to be run: the key of its result, and a call that makes it."""
+    for seed in range(given.seeds):
+        for name in given.sets:
+            for figure in given.figure:
+                key = {"figure": figure, "set": name, "seed": seed}
+
+                def part(name=name, seed=seed) -> Part:
+                    return load(name, where, seed, out)
+
+                if figure == 2:
+                    yield (
+                        {**key, "trees": given.trees},
+                        lambda n=name, s=seed, p=part: configurations(n, p(), given.trees, s),
+                    )
+                if figure == 4:
+                    for forests in (1, 4):
+                        yield (
+                            {**key, "forests": forests, "trees": given.trees},
+                            lambda n=name, s=seed, p=part, f=forests: {
+                                "scores": sub_models(n, p(), f, given.trees, given.layers, s)
+                            },
+                        )
+                if figure == 6:
+                    yield key, lambda n=name, p=part: networks(n, p())
+
+
+def run(given: Any, journal: study.Journal, where: Path, out: Path) -> None:
+    """Run what the journal does not have yet."""
+    for key, make in units(given, where, out):
+        if journal.get(**key) is None:
+            journal.add(key, **make())
+            print(*key.values(), flush=True)
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def page(journal: study.Journal, given: Any, out: Path) -> str:
+    """All that the journal has, as Markdown; pictures are written beside it."""
+    parts = [
+        "# Deep forests: the figures of the paper\n",
+        "L. Arnould, C. Boyer and E. Scornet, *Analyzing the tree-layer structure of Deep Forests* "
+        "(2021). Accuracy or R² on test rows, in percent, mean ± standard deviation over runs. The "
+        "paper gives its results as pictures; its claims stand in italics.\n",
+        study.provenance("python -m hedgerow.papers.deep_forest " + given.command).strip() + "\n",
+        _page_configurations(journal, given.trees, out),
+        _page_layers(journal, given.trees, out),
+        _page_networks(journal, out),
+        chessboard.page(out),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _plot():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def _sets_with(journal: study.Journal, **part: Any) -> list[str]:
+    found = {key["set"] for key, _ in journal.find(**part)}
+    return [name for name in SETS if name in found]
+
+
+def _page_configurations(journal: study.Journal, trees: int, out: Path) -> str:
+    names = _sets_with(journal, figure=2, trees=trees)
+    if not names:
+        return ""
+    plt = _plot()
+    figure, axes = plt.subplots(1, len(names), figsize=(2.4 * len(names), 3.4))
+    rows = []
+    for name, axis in zip(names, np.atleast_1d(axes), strict=True):
+        runs = [result for _, result in journal.find(figure=2, trees=trees, set=name)]
+        scores = 100 * np.array([[run[c] for c in CONFIGURATIONS] for run in runs])
+        mean, spread = scores.mean(axis=0), scores.std(axis=0)
+        rows.append(
+            [name, len(runs), *(f"{m:.1f} ± {s:.1f}" for m, s in zip(mean, spread, strict=True))]
+        )
+        axis.bar(range(len(CONFIGURATIONS)), mean, yerr=spread, color=plt.cm.tab10.colors)
+        axis.set_ylim(mean.min() - 3 * max(0.5, spread.max()), mean.max() + max(0.5, spread.max()))
+        axis.set_xticks(range(len(CONFIGURATIONS)), CONFIGURATIONS, rotation=90, fontsize=7)
+        axis.set_title(name, fontsize=9)
+    figure.tight_layout()
+    figure.savefig(out / "deep_forest_configurations.svg")
+    return (
+        "## Figures 2 and 3: seven configurations\n\n"
+        f"Default: 4 + 4 forests of {trees} trees (the paper has 500), 3 folds, layers until three "
+        "in a row do not help on a fifth of the rows. Best: chosen among eight shapes on a fifth "
+        "of the training rows. Light: two layers of 1 + 1 forests of 50 trees of depth 30. Flat: "
+        "one random forest with as many trees as the cascade, those of all folds counted.\n\n"
+        + study.markdown(["set", "runs", *CONFIGURATIONS], rows)
+        + "\n\n![Figures 2 and 3](deep_forest_configurations.svg)\n\n"
+        "*The light cascade is about as good as the default one; cascades beat their flat forests "
+        "except on letter.*\n"
+    )
+
+
+def _page_layers(journal: study.Journal, trees: int, out: Path) -> str:
+    names = _sets_with(journal, figure=4, trees=trees)
+    if not names:
+        return ""
+    plt = _plot()
+    figure, axes = plt.subplots(
+        len(names), 4, figsize=(12, 2.4 * len(names)), squeeze=False, layout="constrained"
+    )
+    rows = []
+    for name, line in zip(names, axes, strict=True):
+        for forests, (box, map_) in zip((1, 4), (line[:2], line[2:]), strict=True):
+            found = journal.find(figure=4, trees=trees, set=name, forests=forests)
+            runs = [result["scores"] for _, result in found]
+            scores = 100 * np.array(runs)
+            box.boxplot(scores)
+            box.set_title(f"{name}, {forests} per layer", fontsize=8)
+            counts = best_layers(runs)
+            map_.imshow(counts, cmap="Blues")
+            for (m, n), count in np.ndenumerate(counts):
+                if m <= n:
+                    map_.text(n, m, count, ha="center", va="center", fontsize=7)
+            ticks = range(len(counts)), [i + 1 for i in range(len(counts))]
+            map_.set_xticks(*ticks)
+            map_.set_yticks(*ticks)
+            map_.set_xlabel("layers", fontsize=7)
+            map_.set_ylabel("best layer", fontsize=7)
+            means = scores.mean(axis=0)
+            often = ", ".join(map(str, counts[:, -1]))
+            rows.append([name, forests, len(runs), *(f"{m:.2f}" for m in means), often])
+    figure.savefig(out / "deep_forest_layers.svg")
+    n_layers = len(rows[0]) - 4
+    header = ["set", "forests", "runs", *(f"layer {i + 1}" for i in range(n_layers)),
+              "runs in which layer 1, 2, … is best"]  # fmt: skip
+    return (
+        "## Figures 4 and 5: sub-models\n\n"
+        f"One cascade of {n_layers} layers a run, forests of {trees} trees, cut after each layer: "
+        "here a layer does not depend on how many follow, so one run gives all sub-models.\n\n"
+        + study.markdown(header, rows)
+        + "\n\n![Figures 4 and 5](deep_forest_layers.svg)\n\n"
+        "*Adding layers does not change the score much; one or two layers are mostly best.*\n"
+    )
+
+
+def _page_networks(journal: study.Journal, out: Path) -> str:
+    names = _sets_with(journal, figure=6)
+    if not names:
+        return ""
+    plt = _plot()
+    figure, axes = plt.subplots(
+        len(names), 3, figsize=(10, 2.2 * len(names)), squeeze=False, layout="constrained"
+    )
+    rows, on_new, cuts = [], 0, 0
+    for name, line in zip(names, axes, strict=True):
+        runs = [result for _, result in journal.find(figure=6, set=name)]
+        first = runs[0]
+        for depth, axis in zip(first["network"], line, strict=False):
+            same = [run for run in runs if depth in run["network"]]
+            scores = 100 * np.array([run["network"][depth] for run in same])
+            tree = 100 * np.mean([run["tree"][depth] for run in same])
+            axis.boxplot(scores)
+            axis.axhline(tree, color="green", linestyle="--")
+            axis.set_title(f"{name}: first tree of depth {depth}", fontsize=8)
+            axis.tick_params(labelsize=6)
+            mean = scores.mean(axis=0)
+            new = [run["first_cut"][depth] for run in same]
+            on_new += sum(is_new for is_new, _ in new)
+            cuts += len(new)
+            mark = " (optimal)" if int(depth) == first["optimal"] else ""
+            where = f"{np.mean([t for _, t in new]):.2f}"
+            feature = "new" if all(is_new for is_new, _ in new) else "raw"
+            best = f"{mean.max():.2f} ({int(np.argmax(mean)) + 1})"
+            rows.append([name, depth + mark, len(same), f"{tree:.2f}", f"{mean[0]:.2f}", best,
+                         feature, where])  # fmt: skip
+        for axis in line[len(first["network"]) :]:
+            axis.axis("off")
+    figure.savefig(out / "deep_forest_networks.svg")
+    header = ["set", "first depth", "runs", "single tree", "second depth 1", "best (second depth)",
+              "first cut on", "at"]  # fmt: skip
+    return (
+        "## Figures 6 and 7: networks of two trees\n\n"
+        "The optimal depth of a single tree is found by 3-fold cross-validation. The dashed line "
+        "is the single tree of the first tree's depth.\n\n"
+        + study.markdown(header, rows)
+        + "\n\n![Figure 6](deep_forest_networks.svg)\n\n"
+        "*The second tree always cuts a new feature first, near 1/2 for two classes*: here in "
+        f"{on_new} of {cuts} networks. *A second tree behind one that is too shallow only makes up "
+        "for it; behind a tree of optimal depth it reduces the variance.*\n"
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run what the command line asks for, and write the page."""
+    parser = study.parser(__doc__)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
+    parser.add_argument("--figure", nargs="+", type=int, choices=(2, 4, 6), default=[6, 2, 4])
+    parser.add_argument("--trees", type=int, default=500, help="trees in a forest")
+    parser.add_argument("--layers", type=int, default=6, help="layers of Figures 4 and 5")
+    parser.add_argument("--render", action="store_true", help="only write the page")
+    given = parser.parse_args(argv)
+    if given.quick:
+        given.sets = [name for name in given.sets if name in QUICK]
+        given.trees, given.layers, given.seeds = 20, 3, min(given.seeds, 2)
+    given.command = f"--trees {given.trees} --layers {given.layers} --seeds {given.seeds}"
+    out = Path(given.out)
+    out.mkdir(parents=True, exist_ok=True)
+    journal = study.Journal(out / "deep_forest.jsonl")
+    if not given.render:
+        run(given, journal, study.folder(given.data), out)
+    (out / "deep_forest.md").write_text(page(journal, given, out))
+    print(out / "deep_forest.md")
+
+
+if __name__ == "__main__":
+    main()

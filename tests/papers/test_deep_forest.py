@@ -1,0 +1,50 @@
+"""The deep-forest paper's figures come out of the module."""
+
+import numpy as np
+import pytest
+
+from hedgerow.papers import deep_forest as paper
+
+
+@pytest.fixture
+def part():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(str)
+    return paper.Part(X[:200], y[:200], X[200:], y[200:])
+
+
+def test_best_layers_counts_the_first_best_of_every_prefix():
+    counts = paper.best_layers([[0.5, 0.7, 0.6], [0.5, 0.4, 0.6]])
+    assert counts.tolist() == [[2, 1, 0], [0, 1, 1], [0, 0, 1]]
+
+
+def test_seven_configurations_are_scored(part):
+    found = paper.configurations("letter", part, n_trees=4, seed=0)
+    assert set(found) == set(paper.CONFIGURATIONS)
+    assert all(0 <= score <= 1 for score in found.values())
+
+
+@pytest.mark.parametrize("forests", [1, 4])
+def test_every_layer_has_a_score(part, forests):
+    assert len(paper.sub_models("letter", part, forests, 4, 3, 0)) == 3
+
+
+def test_networks_cut_the_new_feature_first(part, monkeypatch):
+    monkeypatch.setattr(paper, "DEPTHS", range(1, 3))
+    found = paper.networks("letter", part)
+    optimal = str(found["optimal"])
+    assert len(found["network"][optimal]) == 2
+    assert found["first_cut"][optimal][0]
+    assert 0.1 < found["first_cut"][optimal][1] < 0.9
+
+
+def test_page_is_made_of_the_journal(tmp_path, data_folder, monkeypatch):
+    monkeypatch.setattr(paper, "DEPTHS", range(1, 3))
+    monkeypatch.setattr(paper.chessboard, "page", lambda out: "")
+    settings = ["--sets", "yeast", "--data", str(data_folder), "--out", str(tmp_path)]
+    paper.main([*settings, "--trees", "2", "--layers", "2", "--seeds", "1"])
+    text = (tmp_path / "deep_forest.md").read_text()
+    for heading in ("Figures 2 and 3", "Figures 4 and 5", "Figures 6 and 7"):
+        assert heading in text
+    assert (tmp_path / "deep_forest_networks.svg").stat().st_size > 1000
