@@ -11,7 +11,12 @@ import hedgerow
 from hedgerow.compare import MODELS
 from hedgerow.storage import FORMAT
 
-OURS = [name for name, model in MODELS.items() if model.library == "hedgerow"]
+OURS = [
+    (name, task)
+    for name, model in MODELS.items()
+    for task in model.tasks
+    if model.library == "hedgerow"
+]
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +39,7 @@ def targets(table, task):
     return np.where((table["kind"] == "hazel") | (table["size"] > 1), "cut", "keep")
 
 
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(("name", "task"), OURS)
 def test_every_model_comes_back_the_same(table, tmp_path, name, task):
     model = MODELS[name].make(task).fit(table, targets(table, task))
     path = tmp_path / "model.hedgerow"
