@@ -71,8 +71,8 @@ def lay_out(children: Mapping[int, Sequence[int]], root: int = 0) -> Layout:
     Examples
     --------
     >>> layout = lay_out({0: [1, 2], 1: [], 2: [1, 3], 3: []})
-    >>> layout.layer
-    {0: 0, 2: 1, 1: 2, 3: 2}
+    >>> dict(sorted(layout.layer.items()))
+    {0: 0, 1: 2, 2: 1, 3: 2}
     """
     order = _topological(children, root)
     layer = dict.fromkeys(order, 0)

@@ -27,6 +27,8 @@ from hedgerow import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     MultiGrainedScanner,
+    RandomForestClassifier,
+    RandomForestRegressor,
     TreeNetworkClassifier,
     TreeNetworkRegressor,
 )
@@ -122,7 +124,7 @@ def _best_shape(name: str, part: Part, n_trees: int, seed: int) -> dict[str, Any
     train, held = train_test_split(rows, test_size=0.2, random_state=seed)
     X, X_held = (part.X.iloc[r] if hasattr(part.X, "iloc") else part.X[r] for r in (train, held))
     grid = [
-        {"preset": "default", "n_forests": f, "n_trees": t, "max_depth": d, "cv": 3}
+        {"partner": "random_trees", "n_forests": f, "n_trees": t, "max_depth": d, "cv": 3}
         for f in (1, 2)
         for t in (max(2, n_trees // 4), n_trees)
         for d in (10, None)
@@ -141,10 +143,10 @@ def sub_models(
     name: str, part: Part, forests: int, n_trees: int, layers: int, seed: int
 ) -> list[float]:
     """The test score after each layer, with one random forest or 2 + 2 forests in a layer."""
-    shape: dict[str, Any] = {"n_forests": 2, "n_trees": n_trees}
+    shape: dict[str, Any] = {"n_forests": 2, "n_trees": n_trees, "partner": "random_trees"}
     if forests == 1:
-        forest = cascade(name, preset="light", n_trees=n_trees)._kinds[0](n_trees)
-        shape = {"estimators": [forest]}
+        kind = RandomForestClassifier if name in CLASSIFICATION else RandomForestRegressor
+        shape = {"estimators": [kind(n_trees)]}
     model = cascade(
         name, **shape, cv=3, max_layers=layers, n_tolerance=layers, keep="all", random_state=seed
     ).fit(part.X, part.y)
