@@ -231,8 +231,8 @@ struct DecisionGraph {
     void validate() const;
 };
 
-// Nodes with every parent before its children; throws std::invalid_argument if there is a cycle or a
-// node that the root does not reach.
+// Nodes with every parent before its children; throws std::invalid_argument if there is a cycle or
+// a node that the root does not reach.
 std::vector<std::int32_t> topological_order(const DecisionGraph& graph);
 
 // One graph from several, numbered in preorder: child -2 - i of `top` stands for the root of

@@ -14,7 +14,8 @@ The paper shows pictures, not numbers; each page states its claim and what is fo
 differ by the seed of models and, where a set has no official test part, of the split.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,7 +101,7 @@ def cascade(name: str, **parameters: Any) -> Any:
 # --- Figures 2 and 3 -----------------------------------------------------------------------------
 
 
-def configurations(name: str, part: Part, n_trees: int, seed: int) -> dict[str, float]:
+def configurations(name: str, part: Part, n_trees: int, seed: int) -> dict[str, Any]:
     """The test score of each of the seven configurations."""
 
     def score(model: Any) -> float:
@@ -198,39 +199,34 @@ def networks(name: str, part: Part) -> dict[str, Any]:
 # --- running -------------------------------------------------------------------------------------
 
 
-def units(given: Any, where: Path, out: Path) -> Iterator[tuple[dict, Callable[[], dict]]]:
-    """Everything to be run: the key of its result, and a call that makes it."""
-    for seed in range(given.seeds):
-        for name in given.sets:
-            for figure in given.figure:
-                key = {"figure": figure, "set": name, "seed": seed}
-
-                def part(name=name, seed=seed) -> Part:
-                    return load(name, where, seed, out)
-
-                if figure == 2:
-                    yield (
-                        {**key, "trees": given.trees},
-                        lambda n=name, s=seed, p=part: configurations(n, p(), given.trees, s),
-                    )
-                if figure == 4:
-                    for forests in (1, 4):
-                        yield (
-                            {**key, "forests": forests, "trees": given.trees},
-                            lambda n=name, s=seed, p=part, f=forests: {
-                                "scores": sub_models(n, p(), f, given.trees, given.layers, s)
-                            },
-                        )
-                if figure == 6:
-                    yield key, lambda n=name, p=part: networks(n, p())
+def units(given: Any) -> Iterator[dict[str, Any]]:
+    """The keys of everything to be run."""
+    for seed, name, figure in product(range(given.seeds), given.sets, given.figure):
+        key = {"figure": figure, "set": name, "seed": seed}
+        if figure == 6:
+            yield key
+        elif figure == 2:
+            yield {**key, "trees": given.trees}
+        else:
+            yield from ({**key, "forests": forests, "trees": given.trees} for forests in (1, 4))
 
 
 def run(given: Any, journal: study.Journal, where: Path, out: Path) -> None:
     """Run what the journal does not have yet."""
-    for key, make in units(given, where, out):
-        if journal.get(**key) is None:
-            journal.add(key, **make())
-            print(*key.values(), flush=True)
+    for key in units(given):
+        if journal.get(**key) is not None:
+            continue
+        name, seed = key["set"], key["seed"]
+        part = load(name, where, seed, out)
+        if key["figure"] == 6:
+            found = networks(name, part)
+        elif key["figure"] == 2:
+            found = configurations(name, part, given.trees, seed)
+        else:
+            scores = sub_models(name, part, key["forests"], given.trees, given.layers, seed)
+            found = {"scores": scores}
+        journal.add(key, **found)
+        print(*key.values(), flush=True)
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ Every accuracy goes into ``mean_margins.jsonl`` in the folder ``--out`` at once;
 on where the first ended.
 """
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -268,7 +267,7 @@ def tables(scores: dict[str, dict[str, float]], folder: Path) -> list[str]:
             rows.append([name, *marked])
         means = [f"{np.mean([found[m] for found in scores.values()]):.2f}" for m in models]
         rows.append(["mean", *means])
-        rows.append(["wins", *(won.get(m, "") for m in models)])
+        rows.append(["wins", *(str(won.get(m, "")) for m in models)])
         return study.markdown(["set", *models], rows) + f"\n\n{published}"
 
     n, order = len(scores), densest(scores, folder)
@@ -381,4 +380,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
