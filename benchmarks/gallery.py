@@ -50,7 +50,9 @@ def take_picture(page, picture):
         return False
     with sync_playwright() as driver:
         try:
-            browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
+            browser = driver.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
         except Error:
             return False
         view = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
