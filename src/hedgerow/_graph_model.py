@@ -2,7 +2,7 @@
 
 A model's ``fit`` ends with :meth:`GraphModel._set_graph`; the rest is here, once for trees and
 decision graphs. A model that can grow on some rows of a table read before provides ``_load`` and
-``_grow``, and its ``fit`` is :meth:`GraphModel._fit`.
+``_grow``, and its ``fit`` is :meth:`GraphModel.fit`.
 """
 
 from copy import copy
@@ -130,7 +130,22 @@ class GraphModel(TableModel):
         """The graph of the given rows (all when None) of a loaded table."""
         raise NotImplementedError
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+        """Grow the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers, or a pandas or polars frame whose categorical, boolean and string columns are
+            read as categories. NaN, None and NA are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows of weight zero are left out.
+
+        Returns
+        -------
+        self : object
+        """
         self._check_parameters()
         X, y, weights = self._read_table(X, y, sample_weight)
         self._set_graph(self._grow(self._load(X), y, weights))

@@ -246,24 +246,6 @@ class _TreeInTree(GraphModel):
             raise ValueError("'warm_start' must have no oblique splits.")
         return model.graph_
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Grow the graph.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, or a pandas or polars frame whose categorical, boolean and string columns are
-            read as categories. NaN, None and NA are missing values.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, y, sample_weight)
-
 
 class _Budget:
     """The search for the best graph within a number of splits.

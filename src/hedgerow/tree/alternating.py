@@ -196,24 +196,6 @@ class _AlternatingTree(GraphModel):
             self._removed = removed_loss(graph, matrix[some], y[some], w)
         return graph
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Grow the tree and improve it.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, or a pandas or polars frame whose categorical, boolean and string columns are
-            read as categories. NaN, None and NA are missing values.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, y, sample_weight)
-
 
 @_with_parameters
 class TAOTreeClassifier(GraphClassifier, _AlternatingTree):

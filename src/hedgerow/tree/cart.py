@@ -83,24 +83,6 @@ class _DecisionTree(GraphModel):
         )
         return grow(table, rows, y, weights, params, parameters.resolve_n_jobs(self.n_jobs))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, or a pandas or polars frame whose categorical, boolean and string columns are
-            read as categories. NaN, None and NA are missing values.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, y, sample_weight)
-
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """The effective alphas of minimal cost-complexity pruning, and the leaf impurity at each.
 

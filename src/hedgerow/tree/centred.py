@@ -187,22 +187,6 @@ class _CentredModel(GraphRegressor):
             weights = None if weights is None else weights[rows]
         return self._graph(table, y, weights)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Compute the means of the cells.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, y, sample_weight)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # its cuts do not look at the data

@@ -118,7 +118,7 @@ class _CrossValidatedTree(GraphModel):
         -------
         self : object
         """
-        return self._fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
     def _load(self, X: Any) -> "_Tables":
         if len(X) < 2:

@@ -134,7 +134,7 @@ class _MeanMarginTree(GraphModel):
         -------
         self : object
         """
-        return self._fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
     @property
     def feature_importances_(self) -> np.ndarray:
