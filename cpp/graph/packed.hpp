@@ -103,7 +103,7 @@ class PackedGraphs {
     void note_kinds();
     template <class T>
     std::uint32_t route(std::uint32_t at, const T* x) const;
-    template <class T>
+    template <bool has_categories, class T>
     void route_together(std::uint32_t root, const T* x, std::uint32_t* leaves) const;
     template <class T>
     void route_by_node(std::uint32_t root, const T* x, std::size_t n_rows,
