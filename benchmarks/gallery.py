@@ -16,7 +16,7 @@ import shutil
 from pathlib import Path
 
 from hedgerow._files import write_text
-from hedgerow.cli.compare import HEADINGS
+from hedgerow.cli.compare import HEADINGS, significant
 from hedgerow.compare import Comparison, compare
 from hedgerow.datasets import load
 from hedgerow.papers import study
@@ -71,11 +71,11 @@ def leaderboard(comparison):
             [
                 row["model"],
                 f"{row[metric]:.4f}" + (" ≈" if row["indistinguishable"] else ""),
-                f"{row[other]:.4g}",
+                significant(row[other], 4),
                 "?" if row["splits"] is None else f"{row['splits']:,}",
                 f"{row['bytes']:,}",
-                f"{row['fit_seconds']:.2g}",
-                f"{row['us_per_row']:.2g}",
+                significant(row["fit_seconds"], 2),
+                significant(row["us_per_row"], 2),
             ]
         )
     header = ["model", HEADINGS[metric], HEADINGS[other], "splits", "bytes", "fit s", "µs/row"]

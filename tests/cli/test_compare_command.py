@@ -6,6 +6,7 @@ import pytest
 
 import hedgerow
 from hedgerow.cli import main
+from hedgerow.cli.compare import significant
 from hedgerow.compare import MODELS, Comparison
 from hedgerow.compare import evaluate as evaluate_module
 
@@ -144,3 +145,11 @@ def test_a_missing_extra_is_named(run, monkeypatch, missing):
     assert code == (
         f'hedgerow: the command line needs {missing}; install it with: pip install "hedgerow[cli]"'
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(198.4, "198"), (47195.8, "47,200"), (0.0123456, "0.0123"), (1e9, "1,000,000,000")],
+)
+def test_numbers_have_few_digits_and_no_exponent(value, shown):
+    assert significant(value) == shown

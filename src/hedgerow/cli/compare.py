@@ -109,10 +109,10 @@ def leaderboard(result: Comparison) -> Table:
         table.add_row(
             row["model"] + unfinished,
             f"{row[metric]:.3f} ± {row[metric + '_std']:.3f} {' ≈'[row['indistinguishable']]}",
-            f"{row[other]:.3g}",
+            significant(row[other]),
             *("?" if row[cost] is None else f"{row[cost]:,}" for cost in ("splits", "bytes")),
-            f"{row['fit_seconds']:.2g}",
-            f"{row['us_per_row']:.2g}",
+            significant(row["fit_seconds"], 2),
+            significant(row["us_per_row"], 2),
             style="bold" if row["model"].startswith("hedgerow") else None,
         )
     return table
@@ -135,8 +135,13 @@ def summary(result: Comparison) -> list[str]:
     return lines
 
 
+def significant(value: float, digits: int = 3) -> str:
+    """A number to a few significant digits and without an exponent: 47196 as 47,200."""
+    return f"{float(f'{value:.{digits}g}'):,.15g}"
+
+
 def _cost(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else significant(value)
 
 
 def write_files(result: Comparison, folder: Path) -> list[Path]:
