@@ -1,3 +1,4 @@
+import signal
 import time
 
 import numpy as np
@@ -104,6 +105,18 @@ def test_a_fit_of_the_engine_is_stopped_in_time():
     X, y = rng.random((4000, 30)), rng.integers(0, 9, 4000)
     with pytest.raises(TimeoutError), time_limit(0.2):
         RandomForestClassifier(100_000, n_jobs=1).fit(X, y)
+
+
+def test_the_time_is_kept_in_a_background_job_which_ignores_interrupts():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(TimeoutError), time_limit(0.1):
+            signal.raise_signal(signal.SIGINT)  # still ignored
+            while True:
+                time.sleep(0.01)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_of_the_user_is_not_taken_for_the_end_of_time():

@@ -6,6 +6,7 @@
 
 import _thread
 import re
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,14 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         expired.set()
         _thread.interrupt_main()
 
+    def interrupt(*_: object) -> None:
+        if expired.is_set():
+            raise KeyboardInterrupt
+
+    # A shell starts its background jobs with interrupts ignored: then only ours is heard.
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored:
+        signal.signal(signal.SIGINT, interrupt)
     timer = threading.Timer(max(seconds, 0.0), stop)
     timer.daemon = True
     try:
@@ -80,3 +89,6 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         if expired.is_set():
             raise TimeoutError(f"stopped after {seconds:.0f} s") from None
         raise
+    finally:
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
