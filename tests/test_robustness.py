@@ -22,10 +22,11 @@ LONG_FITS = [
     "RandomForestClassifier(n_jobs=2, n_estimators=2_000_000)",
 ]
 LONG_FIT = """
-import sys
+import signal
 import numpy as np
 from hedgerow import DecisionTreeClassifier, RandomForestClassifier
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs begin with it ignored
 rng = np.random.default_rng(0)
 n_rows, n_classes = (500, 3) if "Forest" in {model!r} else (50_000, 3_000)
 X, y = rng.random((n_rows, 20)), rng.integers(0, n_classes, n_rows)
