@@ -137,7 +137,7 @@ def page(out: Path, repetitions: int = 100) -> str:
             ]
         axis.set(xscale="log", yscale="log", title=f"k = {k}, k* = {k_star}", xlabel="rows")
     axes[0].legend()
-    figure.savefig(out / "deep_forest_chessboard.svg")
+    figure.savefig(out / "deep_forest_chessboard.png")
     plt.close(figure)
     biased = [[k, *(f"{v:.4f}" for v in lemma_1(k))] for k in (2, 4, 6, 8)]
     exact = {k: lemma_2(k, k_star, p) for k in (2, 3, 4, 6)}
@@ -146,7 +146,7 @@ def page(out: Path, repetitions: int = 100) -> str:
         f"Balanced boards of 2^{k_star} cells, p = {p}, {repetitions} samples for each mean. The "
         "bands are Propositions 3 (k < k*) and 4.\n\n"
         + study.markdown(["k", "model", "rows", "risk", "lower bound", "upper bound"], rows)
-        + "\n\n![Risks and bounds](deep_forest_chessboard.svg)\n\n"
+        + "\n\n![Risks and bounds](deep_forest_chessboard.png)\n\n"
         "The bounds hold with one correction: the upper bound printed for a deep single tree "
         "(Proposition 4.1) has a variance term that is too small by up to a factor of two, and the "
         "risk exceeds it; `bounds` uses twice that term.\n\n"

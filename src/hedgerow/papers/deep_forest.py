@@ -240,6 +240,7 @@ def page(journal: study.Journal, given: Any, out: Path) -> str:
         "(2021). Accuracy or R² on test rows, in percent, mean ± standard deviation over runs. The "
         "paper gives its results as pictures; its claims stand in italics.\n",
         study.provenance("python -m hedgerow.papers.deep_forest " + given.command).strip() + "\n",
+        _still_to_run(journal),
         _page_configurations(journal, given.trees, out),
         _page_layers(journal, given.trees, out),
         _page_networks(journal, out),
@@ -255,6 +256,15 @@ def _plot():
     import matplotlib.pyplot as plt
 
     return plt
+
+
+def _still_to_run(journal: study.Journal) -> str:
+    done = {figure: _sets_with(journal, figure=figure) for figure in (2, 4, 6)}
+    missing = {f: [name for name in SETS if name not in found] for f, found in done.items()}
+    if not any(missing.values()):
+        return ""
+    lists = "; ".join(f"Figure {f}: {', '.join(names)}" for f, names in missing.items() if names)
+    return f"Not run yet: {lists}.\n"
 
 
 def _sets_with(journal: study.Journal, **part: Any) -> list[str]:
@@ -281,7 +291,7 @@ def _page_configurations(journal: study.Journal, trees: int, out: Path) -> str:
         axis.set_xticks(range(len(CONFIGURATIONS)), CONFIGURATIONS, rotation=90, fontsize=7)
         axis.set_title(name, fontsize=9)
     figure.tight_layout()
-    figure.savefig(out / "deep_forest_configurations.svg")
+    figure.savefig(out / "deep_forest_configurations.png")
     return (
         "## Figures 2 and 3: seven configurations\n\n"
         f"Default: 4 + 4 forests of {trees} trees (the paper has 500), 3 folds, layers until three "
@@ -289,7 +299,7 @@ def _page_configurations(journal: study.Journal, trees: int, out: Path) -> str:
         "of the training rows. Light: two layers of 1 + 1 forests of 50 trees of depth 30. Flat: "
         "one random forest with as many trees as the cascade, those of all folds counted.\n\n"
         + study.markdown(["set", "runs", *CONFIGURATIONS], rows)
-        + "\n\n![Figures 2 and 3](deep_forest_configurations.svg)\n\n"
+        + "\n\n![Figures 2 and 3](deep_forest_configurations.png)\n\n"
         "*The light cascade is about as good as the default one; cascades beat their flat forests "
         "except on letter.*\n"
     )
@@ -324,7 +334,7 @@ def _page_layers(journal: study.Journal, trees: int, out: Path) -> str:
             means = scores.mean(axis=0)
             often = ", ".join(map(str, counts[:, -1]))
             rows.append([name, forests, len(runs), *(f"{m:.2f}" for m in means), often])
-    figure.savefig(out / "deep_forest_layers.svg")
+    figure.savefig(out / "deep_forest_layers.png")
     n_layers = len(rows[0]) - 4
     header = ["set", "forests", "runs", *(f"layer {i + 1}" for i in range(n_layers)),
               "runs in which layer 1, 2, … is best"]  # fmt: skip
@@ -333,7 +343,7 @@ def _page_layers(journal: study.Journal, trees: int, out: Path) -> str:
         f"One cascade of {n_layers} layers a run, forests of {trees} trees, cut after each layer: "
         "here a layer does not depend on how many follow, so one run gives all sub-models.\n\n"
         + study.markdown(header, rows)
-        + "\n\n![Figures 4 and 5](deep_forest_layers.svg)\n\n"
+        + "\n\n![Figures 4 and 5](deep_forest_layers.png)\n\n"
         "*Adding layers does not change the score much; one or two layers are mostly best.*\n"
     )
 
@@ -370,7 +380,7 @@ def _page_networks(journal: study.Journal, out: Path) -> str:
                          feature, where])  # fmt: skip
         for axis in line[len(first["network"]) :]:
             axis.axis("off")
-    figure.savefig(out / "deep_forest_networks.svg")
+    figure.savefig(out / "deep_forest_networks.png")
     header = ["set", "first depth", "runs", "single tree", "second depth 1", "best (second depth)",
               "first cut on", "at"]  # fmt: skip
     return (
@@ -378,7 +388,7 @@ def _page_networks(journal: study.Journal, out: Path) -> str:
         "The optimal depth of a single tree is found by 3-fold cross-validation. The dashed line "
         "is the single tree of the first tree's depth.\n\n"
         + study.markdown(header, rows)
-        + "\n\n![Figure 6](deep_forest_networks.svg)\n\n"
+        + "\n\n![Figure 6](deep_forest_networks.png)\n\n"
         "*The second tree always cuts a new feature first, near 1/2 for two classes*: here in "
         f"{on_new} of {cuts} networks. *A second tree behind one that is too shallow only makes up "
         "for it; behind a tree of optimal depth it reduces the variance.*\n"
