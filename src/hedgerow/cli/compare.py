@@ -129,7 +129,7 @@ def summary(result: Comparison) -> list[str]:
             for name in result.pareto(cost)
         ]
         lines.append(f"Best for its {cost}: " + " → ".join(front))
-    if any(entry.library == "hedgerow" and entry.folds for entry in result.results):
+    if any(entry.is_ours and entry.folds for entry in result.results):
         name = result.simplest.name
         lines.append(f"Smallest of hedgerow's that is about as good as the best: {name}")
     return lines
@@ -149,7 +149,7 @@ def write_files(result: Comparison, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / "results.json"]
     write_text(written[0], result.to_json())
-    ours = [entry for entry in result.results if entry.library == "hedgerow" and entry.folds]
+    ours = [entry for entry in result.results if entry.is_ours and entry.folds]
     if ours:
         written.append(folder / "best.hedgerow")
         hedgerow.save(result.fit(ours[0].name), written[-1])

@@ -55,7 +55,7 @@ def find_models(words: str | None, *, ours: bool = False) -> dict[str, Model]:
     ours : bool, default=False
         Look among hedgerow's only, where a name may also go without the library.
     """
-    known = {n: m for n, m in MODELS.items() if not ours or m.library == "hedgerow"}
+    known = {n: m for n, m in MODELS.items() if not ours or m.is_ours}
     if words is None:
         return known
     found: dict[str, Model] = {}

@@ -107,6 +107,11 @@ class Result:
     indistinguishable: bool = False
     error: str | None = None
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is of one of hedgerow's models."""
+        return self.library == "hedgerow"
+
     def mean(self, metric: str) -> float:
         """Mean of a metric over the finished folds, NaN when there is none."""
         values = self.scores.get(metric)
@@ -218,7 +223,7 @@ class Comparison:
         The test cannot tell it from the best, and its mean score is at most one standard deviation
         over the folds below; hedgerow's best where there is no such model.
         """
-        ours = [r for r in self.results if r.library == "hedgerow" and r.folds]
+        ours = [r for r in self.results if r.is_ours and r.folds]
         if not ours:
             raise ValueError("no model of hedgerow finished a fold.")
         enough = self.best.mean(self.metric) - self.best.std(self.metric)

@@ -268,7 +268,7 @@ class Run:
 
     def _fitted(self, X: Any, y: np.ndarray) -> Any:
         """The model fitted; warnings of other libraries are not ours to pass on."""
-        ours = self.model.library == "hedgerow"
+        ours = self.model.is_ours
         with nullcontext() if ours else warnings.catch_warnings():
             if not ours:
                 warnings.simplefilter("ignore")

@@ -67,6 +67,11 @@ class Model:
     one_hot: bool = False
 
     @property
+    def is_ours(self) -> bool:
+        """Whether it is one of hedgerow's models."""
+        return self.library == "hedgerow"
+
+    @property
     def library(self) -> str:
         """Name of the library."""
         return LIBRARIES[self.module or self.path.partition(".")[0]]
@@ -101,7 +106,7 @@ class Model:
         offered = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
         given = {name: value for name, value in offered.items() if name in known}
         estimator = kind(**given | self.parameters | (settings or {}))
-        return estimator if self.library == "hedgerow" else Peer(estimator, one_hot=self.one_hot)
+        return estimator if self.is_ours else Peer(estimator, one_hot=self.one_hot)
 
 
 def _sizes(most: int) -> list[int]:

@@ -241,7 +241,7 @@ def fit_within(
         raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
     y = read_target(y)
     task = task or guess_task(y)
-    names = models or [name for name, model in MODELS.items() if model.library == "hedgerow"]
+    names = models or [name for name, model in MODELS.items() if model.is_ours]
     choices = []
     for name in names:
         model = MODELS[name]

@@ -16,11 +16,7 @@ MOST_ANCHORS = 150
 def look_at_embedding(comparison: Comparison, X: Any, y: np.ndarray) -> dict[str, Any] | None:
     """Return places and colours of some rows and of the largest anchors; None if there are none."""
     result = next(
-        (
-            r
-            for r in comparison.results
-            if r.library == "hedgerow" and r.family == "embedding" and r.folds
-        ),
+        (r for r in comparison.results if r.is_ours and r.family == "embedding" and r.folds),
         None,
     )
     if result is None:

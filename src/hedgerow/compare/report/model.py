@@ -34,7 +34,7 @@ def fitted(comparison: Comparison, result: Result) -> Any:
 def choose(comparison: Comparison) -> tuple[str, Any, str] | None:
     """Return name and fitted model to draw, and why it is the one; None if there is nothing."""
     best = comparison.best
-    ours = [r for r in comparison.results if r.folds and r.library == "hedgerow"]
+    ours = [r for r in comparison.results if r.folds and r.is_ours]
     for result in ours:
         if result.family in ("tree", "graph"):
             model = fitted(comparison, result)

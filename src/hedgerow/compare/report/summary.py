@@ -98,7 +98,7 @@ def _row(comparison: Comparison, result: Result) -> dict[str, Any]:
     return {
         "name": result.name,
         "short": short_name(result),
-        "ours": result.library == "hedgerow",
+        "ours": result.is_ours,
         "score": _number(result.mean(first)),
         "std": _number(result.std(first)),
         "second": _number(result.mean(second)),
@@ -154,7 +154,7 @@ def _front(comparison: Comparison, done: list[Result], cost: Any) -> dict[str, A
                 {
                     "name": result.name,
                     "short": short_name(result),
-                    "ours": result.library == "hedgerow",
+                    "ours": result.is_ours,
                     "score": result.mean(comparison.metric),
                     "cost": float(paid),
                     "cost_text": f"{paid:,.3g} {unit}" if cost == "latency" else f"{paid:,} {unit}",
@@ -289,7 +289,7 @@ def _importance(comparison: Comparison, X: Any, y: np.ndarray) -> dict[str, Any]
 def _layers(comparison: Comparison) -> dict[str, Any] | None:
     """Return the score of each layer of the best cascade."""
     for result in comparison.results:
-        if result.library == "hedgerow" and result.family == "cascade" and result.folds:
+        if result.is_ours and result.family == "cascade" and result.folds:
             scores = getattr(fitted(comparison, result), "layer_scores_", None)
             if scores is not None and len(scores):
                 return {"model": result.name, "scores": [float(s) for s in scores]}
