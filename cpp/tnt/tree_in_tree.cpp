@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -42,6 +43,7 @@ class Learner {
         for (const Row row : rows_) stats_.add(all, row);
         weight_ = stats_.weight(all);
         price_ = params.C * (stats_.has_classes() ? weight_ : stats_.loss(all));
+        if (has_narrow_codes(data)) by_row_.emplace(data, team);
         if (!stats_.has_classes() || !targets.weights.empty()) care_weight_.resize(data.n_rows());
     }
 
@@ -212,7 +214,7 @@ class Learner {
         for (const Row row : rows) weight += targets.weights.empty() ? 1 : targets.weights[row];
         params.ccp_alpha = price_ / weight;
         params.min_impurity_decrease *= params.ccp_alpha;
-        return grow(data_, rows, targets, params, team);
+        return grow(data_, rows, targets, params, team, by_row_ ? &*by_row_ : nullptr);
     }
 
     static bool says_right(const DecisionGraph& router, std::int32_t node) {
@@ -298,6 +300,7 @@ class Learner {
     const TreeInTreeParams& params_;
     Team& team_;
     RowStats stats_;  // of the leaves
+    std::optional<RowCodes> by_row_;
     GrowParams router_;
     double weight_ = 0, price_ = 0;
     std::vector<std::uint64_t> seen_;  // by node: a hash of what its micro-tree was grown from
