@@ -351,9 +351,10 @@ class TreeGrower {
         graph.feature[index] = split.feature;
         graph.missing_left[index] = missing_left;
         if (split.categorical) {
+            const std::span<const Row> rows(rows_.data() + node.begin, node.size());
             graph.kind[index] = static_cast<std::uint8_t>(Kind::category);
             graph.detail[index] =
-                graph.tests.add_set(category_set(node, view, in_set, missing_left));
+                graph.tests.add_set(category_set(view, rows, in_set, missing_left));
         } else {
             graph.kind[index] = static_cast<std::uint8_t>(Kind::axis);
             graph.threshold[index] = threshold_of(split, view);
@@ -375,24 +376,6 @@ class TreeGrower {
     bool saw_missing(const Node& node, const CodeView& view) const {
         return std::any_of(rows_.begin() + node.begin, rows_.begin() + node.end,
                            [&](Row row) { return view.at(row) == view.n_bins; });
-    }
-
-    // The set as bits over the data set's categories. Categories absent from the node go where
-    // missing values go.
-    std::vector<std::uint64_t> category_set(const Node& node, const CodeView& view,
-                                            const std::vector<std::uint8_t>& in_set,
-                                            bool missing_left) const {
-        const std::uint32_t n_categories = view.column->n_bins;
-        std::vector<std::uint8_t> left(n_categories, missing_left);
-        for (std::uint32_t i = node.begin; i < node.end; ++i) {
-            const std::uint32_t code = view.at(rows_[i]);
-            if (code != view.n_bins) left[view.data_code(code)] = in_set[code];
-        }
-        std::vector<std::uint64_t> words((n_categories + 63) / 64);
-        for (std::uint32_t c = 0; c < n_categories; ++c) {
-            words[c / 64] |= std::uint64_t{left[c]} << (c % 64);
-        }
-        return words;
     }
 
     template <class GoesLeft>
