@@ -6,6 +6,7 @@
 #include "graph/coded.hpp"
 #include "graph/decision_graph.hpp"
 #include "graph/packed.hpp"
+#include "graph/route.hpp"
 
 using namespace hedgerow;
 
@@ -149,13 +150,14 @@ nb::object apply(const DecisionGraph& graph, const RowMatrix<T>& x, int n_jobs,
         if (row >= x.shape(0)) throw nb::value_error("a row is out of range");
     }
     std::vector<std::int32_t> leaves(rows ? rows->size() : x.shape(0));
-    constexpr std::size_t block = 1024;
+    constexpr std::size_t block = 4096;
     in_core(n_jobs, [&](Team& team) {
         team.for_each((leaves.size() + block - 1) / block, [&](std::size_t b, int) {
-            for (std::size_t i = b * block; i < std::min(leaves.size(), (b + 1) * block); ++i) {
-                const std::size_t row = rows ? (*rows)(i) : i;
-                leaves[i] = graph.leaf_of(x.data() + row * graph.n_features);
-            }
+            const std::size_t begin = b * block, n = std::min(leaves.size() - begin, block);
+            const auto at = [&](std::size_t i) {
+                return x.data() + (rows ? (*rows)(begin + i) : begin + i) * graph.n_features;
+            };
+            find_leaves(graph, n, at, leaves.data() + begin);
         });
     });
     return array_of(std::move(leaves));

@@ -211,8 +211,7 @@ struct DecisionGraph {
     }
 
     template <class T>
-    std::int32_t leaf_of(const T* x) const {
-        std::int32_t node = 0;
+    std::int32_t leaf_of(const T* x, std::int32_t node = 0) const {
         for (std::int32_t child; (child = next(node, x)) >= 0;) node = child;
         return node;
     }

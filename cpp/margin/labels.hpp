@@ -39,6 +39,9 @@ struct Labels {
     // Writes 1 for rows of group T, 0 for group F; returns the number of rows in T.
     std::size_t divide(std::span<const Row> rows, std::span<const double> centre,
                        std::uint8_t* in_t) const;
+
+  private:
+    std::vector<std::uint8_t> classes_in_t(std::span<const double> shares) const;
 };
 
 }  // namespace hedgerow

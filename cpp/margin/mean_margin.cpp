@@ -67,7 +67,10 @@ class Grower {
           params_(params),
           team_(team) {
         std::size_t n_places = 0;
-        for (const std::uint32_t n : table.n_categories) n_places += n;
+        for (std::uint32_t j = 0; j < table.n_features; ++j) {
+            if (const std::uint32_t n = table.n_categories[j]) nominal_.push_back({j, n});
+            n_places += table.n_categories[j];
+        }
         look_for_missing();
         seen_ = table.n_features;
         places_ = seen_ + (missing_ ? table.n_features : 0);
@@ -250,7 +253,9 @@ class Grower {
             double* __restrict sum = sums + flags_[i] * (weight_ + 1);
             const double w = labels_.weight(rows_[i]);
             sum[weight_] += w;
-            if (missing_) {
+            if (nominal_.size() == p) {
+                // No number to add up.
+            } else if (missing_) {
                 for (std::uint32_t j = 0; j < p; ++j) {
                     const double v = static_cast<double>(x[j]);
                     sum[j] += v == v ? w * v : 0.0;
@@ -259,11 +264,8 @@ class Grower {
             } else {
                 for (std::uint32_t j = 0; j < p; ++j) sum[j] += w * static_cast<double>(x[j]);
             }
-            if (places_ == weight_) continue;
             double* place = sum + places_;
-            for (std::uint32_t j = 0; j < p; ++j) {
-                const std::uint32_t n = table_.n_categories[j];
-                if (n == 0) continue;
+            for (const auto [j, n] : nominal_) {
                 const double code = static_cast<double>(x[j]);
                 if (code >= 0 && code < n) {
                     place[static_cast<std::uint32_t>(code)] += w;
@@ -331,7 +333,12 @@ class Grower {
         std::copy(work.right.begin(), work.right.end(), rows_.begin() + to);
     }
 
+    struct Nominal {
+        std::uint32_t feature, n_categories;
+    };
+
     const MarginTable<T>& table_;
+    std::vector<Nominal> nominal_;
     std::vector<Row> rows_;
     std::vector<std::uint8_t> flags_;  // by position in rows_: in group T, then on the right side
     const Labels& labels_;

@@ -243,7 +243,10 @@ class _Bag(Ensemble):
             )
 
         def grow(place: int) -> Any:
-            member = self._new_member(place)
+            member = copy(self.estimator_)  # a clone of its own takes long beside a small tree
+            if hasattr(member, "random_state"):
+                random = check_random_state(self._draws.seed_of(place))
+                member.random_state = random.randint(2**31 - 1)
             return delayed(grow_member)(place, member, self, table, targets, weights_of(place))
 
         if not (self._has_graphs and self.estimator_._grows_on_rows()):

@@ -49,7 +49,7 @@ CONFIGURATIONS = (
     "light, flat",
 )
 FASHION_ROWS = (4000, 2000)  # training and test images that are scanned
-DEPTHS = range(1, 16)  # of the second tree
+DEPTHS = (*range(1, 13), 15, 20, 25, 30)  # of the second tree
 
 
 class Part(NamedTuple):
@@ -364,7 +364,7 @@ def _page_networks(journal: study.Journal, out: Path) -> str:
             same = [run for run in runs if depth in run["network"]]
             scores = 100 * np.array([run["network"][depth] for run in same])
             tree = 100 * np.mean([run["tree"][depth] for run in same])
-            axis.boxplot(scores)
+            axis.boxplot(scores, tick_labels=DEPTHS)
             axis.axhline(tree, color="green", linestyle="--")
             axis.set_title(f"{name}: first tree of depth {depth}", fontsize=8)
             axis.tick_params(labelsize=6)
@@ -375,7 +375,7 @@ def _page_networks(journal: study.Journal, out: Path) -> str:
             mark = " (optimal)" if int(depth) == first["optimal"] else ""
             where = f"{np.mean([t for _, t in new]):.2f}"
             feature = "new" if all(is_new for is_new, _ in new) else "raw"
-            best = f"{mean.max():.2f} ({int(np.argmax(mean)) + 1})"
+            best = f"{mean.max():.2f} ({DEPTHS[np.argmax(mean)]})"
             rows.append([name, depth + mark, len(same), f"{tree:.2f}", f"{mean[0]:.2f}", best,
                          feature, where])  # fmt: skip
         for axis in line[len(first["network"]) :]:

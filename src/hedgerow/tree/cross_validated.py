@@ -10,6 +10,7 @@ it between folds, so CART is binned once; other candidates are fitted on copies 
 """
 
 import warnings
+from copy import copy, deepcopy
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -76,10 +77,15 @@ class _CrossValidatedTree(GraphModel):
     def _default_candidates(self) -> list[tuple[str, Any]]:
         raise NotImplementedError
 
+    @staticmethod
+    def _outcomes(values: np.ndarray) -> np.ndarray:
+        """What leaves with these values predict: the code of a class, or a number."""
+        raise NotImplementedError
+
     def _score(
-        self, y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, values: np.ndarray
+        self, y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, found: np.ndarray
     ) -> float:
-        """How good the values of unseen rows are; more is better."""
+        """How good the predictions of unseen rows are; more is better."""
         raise NotImplementedError
 
     def _check_parameters(self) -> None:
@@ -124,8 +130,9 @@ class _CrossValidatedTree(GraphModel):
         if len(X) < 2:
             raise ValueError("Found 1 sample while cross-validation needs at least 2.")
         loaded: dict[Any, Any] = {}
-        by_name: dict[str, Any] = {}
+        entrants: dict[str, tuple[Any, Any]] = {}
         for name, candidate in self._new_candidates().items():
+            entrants[name] = candidate, None
             if not candidate._grows_on_rows():
                 continue
             # CART with the same bins has one data set, mean-margin trees have one matrix.
@@ -133,16 +140,17 @@ class _CrossValidatedTree(GraphModel):
             if isinstance(candidate, _SHARING):
                 key = type(candidate).__name__, getattr(candidate, "max_bins", None)
             try:
+                candidate._check_parameters()
+                candidate._adopt_table(self)
                 if key not in loaded:
-                    candidate._adopt_table(self)
                     loaded[key] = candidate._load(X)
-                by_name[name] = loaded[key]
+                entrants[name] = candidate, loaded[key]
             except Exception as error:
-                by_name[name] = error
-        return _Tables(X, self.schema_.encode(self, X), by_name)
+                entrants[name] = candidate, error
+        return _Tables(X, self.schema_.encode(self, X), entrants)
 
     def _grow(
-        self, table: "_Tables", y: np.ndarray, weights: np.ndarray | None, rows: Any = None
+        self, tables: "_Tables", y: np.ndarray, weights: np.ndarray | None, rows: Any = None
     ) -> DecisionGraph:
         random = check_random_state(self.random_state)
         rows = np.arange(len(y), dtype=np.uint32) if rows is None else rows
@@ -151,15 +159,19 @@ class _CrossValidatedTree(GraphModel):
         folds = folds_of(rows, self.cv, random, classes)
         entries, failures = {}, []
         self.scores_ = {}
-        for name, candidate in self._new_candidates().items():
-            if getattr(candidate, "random_state", 0) is None:
+        for name, (prepared, table) in tables.entrants.items():
+            candidate = copy(prepared)
+            seed = getattr(candidate, "random_state", 0)
+            if seed is None:
                 candidate.random_state = random.randint(2**31 - 1)
+            elif not isinstance(seed, int):
+                candidate.random_state = deepcopy(seed)  # a generator: no other fit may move it on
             try:
                 kind = _Sharing if candidate._grows_on_rows() else _Fitting
-                entry = kind(name, candidate, self, table, y, weights)
+                entry = kind(candidate, self, tables, table, y, weights)
                 self.scores_[name] = np.nan  # a bag of one row, drawn again and again
                 if len(folds) > 1:
-                    self.scores_[name] = self._score(y, weights, *_unseen_values(entry, folds))
+                    self.scores_[name] = self._score(y, weights, *_unseen(entry, folds))
                 entries[name] = entry
             except Exception as error:
                 self.scores_[name] = np.nan
@@ -190,27 +202,25 @@ class _Tables(NamedTuple):
 
     read: Any
     matrix: np.ndarray
-    loaded: dict[str, Any]  # the exception, where that failed
+    entrants: dict[str, tuple[Any, Any]]  # candidate and its table; the exception, if that failed
 
 
 class _Sharing:
     """A candidate that grows on rows of the loaded table."""
 
-    def __init__(self, name, candidate, model, table, y, weights):
-        self.candidate, self.weights, self.matrix = candidate, weights, table.matrix
-        candidate._check_parameters()
-        candidate._adopt_table(model)
+    def __init__(self, candidate, model, tables, table, y, weights):
+        if isinstance(table, Exception):
+            raise table
+        self.candidate, self.table, self.weights = candidate, table, weights
+        self.matrix, self.outcomes = tables.matrix, model._outcomes
         # A regressor may refuse targets (Poisson); classes were checked when they were coded.
         self.y = y if hasattr(model, "classes_") else candidate._read_targets(y)
-        self.table = table.loaded[name]
-        if isinstance(self.table, Exception):
-            raise self.table
 
-    def values(self, train, test):
-        """Values of the test rows, from a graph grown on the training rows."""
+    def predict(self, train, test):
+        """Outcomes of the test rows, from a graph grown on the training rows."""
         graph = self.candidate._grow(self.table, self.y, self.weights, train)
         n_jobs = parameters.resolve_n_jobs(self.candidate.n_jobs)
-        return graph.value[graph.apply(self.matrix, n_jobs, test)]
+        return self.outcomes(graph.value)[graph.apply(self.matrix, n_jobs, test)]
 
     def winner(self, rows):
         """The candidate, grown on the given rows."""
@@ -222,39 +232,34 @@ class _Sharing:
 class _Fitting:
     """A candidate that is fitted anew on a copy of the rows."""
 
-    def __init__(self, name, candidate, model, table, y, weights):
-        self.candidate, self.table, self.y = candidate, table, y
+    def __init__(self, candidate, model, tables, table, y, weights):
+        self.candidate, self.tables, self.y = candidate, tables, y
         self.weights = np.ones(len(y)) if weights is None else weights
         self.classes = getattr(model, "classes_", None)
         self.categories = list(model.schema_.categories)
 
-    def values(self, train, test):
-        """Values of the test rows, from a fit on the training rows."""
+    def predict(self, train, test):
+        """Outcomes of the test rows, from a fit on the training rows."""
         member = clone(self.candidate).set_params(categorical_features=self.categories)
-        matrix = self.table.matrix
+        matrix = self.tables.matrix
         member.fit(matrix[train], self.y[train], sample_weight=self.weights[train])
-        found = member._values(matrix[test])
-        if self.classes is None:
-            return found
-        values = np.zeros((len(test), len(self.classes)))
-        values[:, member.classes_] = found
-        return values
+        return member.predict(matrix[test])
 
     def winner(self, rows):
         """The candidate, fitted on the whole table, where only the given rows have a weight."""
         weights = np.zeros(len(self.y))
         weights[rows] = self.weights[rows]
         y = self.y if self.classes is None else self.classes[self.y]
-        return self.candidate.fit(self.table.read, y, sample_weight=weights)
+        return self.candidate.fit(self.tables.read, y, sample_weight=weights)
 
 
-def _unseen_values(entry: Any, folds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of all folds, and their values from graphs that did not see them."""
-    values = []
+def _unseen(entry: Any, folds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of all folds, and what graphs that did not see them predict."""
+    found = []
     for k, fold in enumerate(folds):
         others = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
-        values.append(entry.values(others, fold))
-    return np.concatenate(folds), np.concatenate(values)
+        found.append(entry.predict(others, fold))
+    return np.concatenate(folds), np.concatenate(found)
 
 
 @_with_parameters
@@ -310,8 +315,12 @@ class CrossValidatedTreeClassifier(GraphClassifier, _CrossValidatedTree):
             ("mmdt", MeanMarginTreeClassifier()),
         ]
 
-    def _score(self, y, weights, rows, values):
-        right = values.argmax(axis=1) == y[rows]
+    @staticmethod
+    def _outcomes(values):
+        return values.argmax(axis=1)
+
+    def _score(self, y, weights, rows, found):
+        right = found == y[rows]
         return float(np.average(right, weights=None if weights is None else weights[rows]))
 
 
@@ -361,6 +370,10 @@ class CrossValidatedTreeRegressor(GraphRegressor, _CrossValidatedTree):
     def _default_candidates(self):
         return [("cart", DecisionTreeRegressor()), ("mmdt", MeanMarginTreeRegressor())]
 
-    def _score(self, y, weights, rows, values):
+    @staticmethod
+    def _outcomes(values):
+        return values[:, 0]
+
+    def _score(self, y, weights, rows, found):
         weights = None if weights is None else weights[rows]
-        return float(r2_score(y[rows], values[:, 0], sample_weight=weights))
+        return float(r2_score(y[rows], found, sample_weight=weights))
