@@ -368,18 +368,6 @@ class Learner {
 
 }  // namespace
 
-std::vector<Row> weighty_rows(const Dataset& data, std::span<const Row> rows,
-                              const GrowTargets& targets) {
-    std::vector<Row> kept;
-    const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
-        if (targets.weights.empty() || targets.weights[row] > 0) kept.push_back(row);
-    }
-    if (kept.empty()) throw std::invalid_argument("no row with a positive weight");
-    return kept;
-}
-
 TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, std::span<const Row> rows,
                              std::span<const Row> validation, const GrowTargets& targets,
                              const TreeInTreeParams& params, const DecisionGraph* start,

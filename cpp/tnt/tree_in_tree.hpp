@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "grow/grower.hpp"
-#include "tnt/tidy.hpp"
+#include "grow/tidy.hpp"
 
 namespace hedgerow {
 

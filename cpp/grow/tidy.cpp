@@ -1,4 +1,4 @@
-#include "tnt/tidy.hpp"
+#include "grow/tidy.hpp"
 
 #include <map>
 

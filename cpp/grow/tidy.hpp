@@ -13,7 +13,7 @@
 
 #include "data/dataset.hpp"
 #include "graph/decision_graph.hpp"
-#include "tnt/row_stats.hpp"
+#include "grow/row_stats.hpp"
 
 namespace hedgerow {
 
