@@ -42,7 +42,7 @@ class ObliqueTest {
         } else {
             out = sum_of_known(x);
         }
-        add_tables(x, out);
+        add_tables<1>(&x, &out);
         return out;
     }
     // The same for n rows, where at(i) is the i-th: weights are read once for four rows.
@@ -52,7 +52,7 @@ class ObliqueTest {
         for (; consecutive_ && i + 4 <= n; i += 4) {
             const std::array rows{at(i), at(i + 1), at(i + 2), at(i + 3)};
             sum_numbers<4>(rows.data(), out + i);
-            for (std::size_t r = 0; r < 4; ++r) add_tables(rows[r], out[i + r]);
+            add_tables<4>(rows.data(), out + i);
         }
         for (; i < n; ++i) out[i] = sum(at(i));
     }
@@ -121,12 +121,16 @@ class ObliqueTest {
         return sum;
     }
 
-    template <class T>
-    void add_tables(const T* x, double& sum) const {
+    template <std::size_t n_rows, class T>
+    void add_tables(const T* const* rows, double* sums) const {
         for (const Table& table : tables_) {
-            const double code = static_cast<double>(x[table.feature]);
-            const bool known = code >= 0 && code < table.size;
-            sum += known ? weight()[table.begin + static_cast<std::uint32_t>(code)] : table.missing;
+            const double* weights = weight() + table.begin;
+            const T size = static_cast<T>(table.size);
+            for (std::size_t r = 0; r < n_rows; ++r) {
+                const T code = rows[r][table.feature];
+                const bool known = code >= 0 && code < size;
+                sums[r] += known ? weights[static_cast<std::int32_t>(code)] : table.missing;
+            }
         }
     }
 

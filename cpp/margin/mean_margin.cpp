@@ -265,9 +265,9 @@ class Grower {
             }
             double* place = sum + places_;
             for (const auto [j, n] : nominal_) {
-                const double code = static_cast<double>(x[j]);
-                if (code >= 0 && code < n) {
-                    place[static_cast<std::uint32_t>(code)] += w;
+                const T code = x[j];
+                if (code >= 0 && code < static_cast<T>(n)) {
+                    place[static_cast<std::int32_t>(code)] += w;
                 } else {
                     for (std::uint32_t k = 0; k < n; ++k) place[k] += w / n;
                 }
