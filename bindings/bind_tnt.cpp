@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include "arrays.hpp"
 #include "tnt/tree_in_tree.hpp"
@@ -33,16 +34,40 @@ void check_graph(const Dataset& data, const DecisionGraph& graph) {
     }
 }
 
+TreeInTreeParams::Tests tests_named(const std::string& name) {
+    using enum TreeInTreeParams::Tests;
+    if (name == "axis") return axis;
+    if (name == "oblique") return oblique;
+    if (name == "mixed") return mixed;
+    throw nb::value_error("unknown tests");
+}
+
+using Numbers = std::optional<RowMatrix<double>>;
+
+// The numbers that oblique tests read, or null.
+const double* checked(const Numbers& numbers, const Dataset& data) {
+    if (!numbers) return nullptr;
+    if (numbers->shape(0) != data.n_rows() || numbers->shape(1) != data.n_features()) {
+        throw nb::value_error("'numbers' must have the shape of the data set");
+    }
+    return numbers->data();
+}
+
 nb::dict grow_from_arrays(const Dataset& data, std::optional<Vector<Row>> rows,
                           std::optional<Vector<Row>> validation, const GrowTargets& targets,
-                          const TreeInTreeParams& params, const DecisionGraph* start, int n_jobs) {
+                          const TreeInTreeParams& params, const DecisionGraph* start, int n_jobs,
+                          const Numbers& numbers) {
+    if (!params.scale.empty() && params.scale.size() != data.n_features()) {
+        throw nb::value_error("'scale' must have one entry per feature");
+    }
+    const double* matrix = checked(numbers, data);
     check_targets(data, targets, params.micro.n_classes);
     check_rows(data, span_of(rows));
     check_rows(data, span_of(validation));
     if (start) check_graph(data, *start);
     TreeInTree grown = in_core(n_jobs, [&](Team& team) {
-        return grow_tree_in_tree(data, span_of(rows), span_of(validation), targets, params, start,
-                                 team);
+        return grow_tree_in_tree(data, matrix, span_of(rows), span_of(validation), targets, params,
+                                 start, team);
     });
     const auto column = [&](auto field) {
         std::vector<std::decay_t<decltype(field(grown.rounds[0]))>> values;
@@ -60,21 +85,23 @@ nb::dict grow_from_arrays(const Dataset& data, std::optional<Vector<Row>> rows,
     rounds["accepted"] = column([](R r) { return static_cast<std::uint8_t>(r.accepted); });
     nb::dict out;
     out["graph"] = nb::cast(std::move(grown.result.graph));
-    out["importances"] = array_of(std::move(grown.result.importances));
+    out["removed"] = array_of(std::move(grown.result.removed));
     out["rounds"] = rounds;
     return out;
 }
 
 nb::tuple trim_from_arrays(const DecisionGraph& graph, const Dataset& data,
                            std::optional<Vector<Row>> rows, const GrowTargets& targets,
-                           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs) {
+                           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs,
+                           const Numbers& numbers) {
+    const double* matrix = checked(numbers, data);
     check_graph(data, graph);
     check_targets(data, targets, params.micro.n_classes);
     check_rows(data, span_of(rows));
     TidyGraph out = in_core(n_jobs, [&](Team& team) {
-        return trim(graph, data, span_of(rows), targets, params, max_splits, team);
+        return trim(graph, data, matrix, span_of(rows), targets, params, max_splits, team);
     });
-    return nb::make_tuple(nb::cast(std::move(out.graph)), array_of(std::move(out.importances)));
+    return nb::make_tuple(nb::cast(std::move(out.graph)), array_of(std::move(out.removed)));
 }
 
 }  // namespace
@@ -85,57 +112,61 @@ void bind_tnt(nb::module_& m) {
         .def(
             "__init__",
             [](TreeInTreeParams* self, const GrowParams& micro, std::uint32_t n_merges,
-               std::uint32_t n_rounds, double C, bool merge_leaves) {
-                new (self) TreeInTreeParams{micro, n_merges, n_rounds, C, merge_leaves};
+               std::uint32_t n_rounds, double C, bool merge_leaves, const std::string& tests,
+               std::optional<Vector<double>> scale) {
+                const auto divisors = span_of(scale);
+                new (self) TreeInTreeParams{
+                    micro,       tests_named(tests), {divisors.begin(), divisors.end()},
+                    n_merges,    n_rounds,           C,
+                    merge_leaves};
             },
             "micro"_a, nb::kw_only(), "n_merges"_a = 2, "n_rounds"_a = 5, "C"_a = 0.0,
-            "merge_leaves"_a = false);
+            "merge_leaves"_a = false, "tests"_a = "axis", "scale"_a = nb::none());
     m.def(
         "grow_tree_in_tree",
         [](const Dataset& data, std::optional<Vector<Row>> rows,
            std::optional<Vector<Row>> validation, Vector<std::int32_t> classes,
            std::optional<Vector<double>> weights, const TreeInTreeParams& params,
-           const DecisionGraph* start, int n_jobs) {
+           const DecisionGraph* start, int n_jobs, Numbers numbers) {
             return grow_from_arrays(data, rows, validation,
                                     {{classes.data(), classes.size()}, {}, span_of(weights)},
-                                    params, start, n_jobs);
+                                    params, start, n_jobs, numbers);
         },
         "data"_a, "rows"_a.none(), "validation"_a.none(), "targets"_a, "weights"_a.none(),
-        "params"_a, "start"_a.none(), "n_jobs"_a = 1);
+        "params"_a, "start"_a.none(), "n_jobs"_a = 1, "numbers"_a = nb::none());
     m.def(
         "grow_tree_in_tree",
         [](const Dataset& data, std::optional<Vector<Row>> rows,
-           std::optional<Vector<Row>> validation, Vector<double> numbers,
+           std::optional<Vector<Row>> validation, Vector<double> y,
            std::optional<Vector<double>> weights, const TreeInTreeParams& params,
-           const DecisionGraph* start, int n_jobs) {
+           const DecisionGraph* start, int n_jobs, Numbers numbers) {
             return grow_from_arrays(data, rows, validation,
-                                    {{}, {numbers.data(), numbers.size()}, span_of(weights)},
-                                    params, start, n_jobs);
+                                    {{}, {y.data(), y.size()}, span_of(weights)}, params, start,
+                                    n_jobs, numbers);
         },
         "data"_a, "rows"_a.none(), "validation"_a.none(), "targets"_a, "weights"_a.none(),
-        "params"_a, "start"_a.none(), "n_jobs"_a = 1);
+        "params"_a, "start"_a.none(), "n_jobs"_a = 1, "numbers"_a = nb::none());
     m.def(
         "trim",
         [](const DecisionGraph& graph, const Dataset& data, std::optional<Vector<Row>> rows,
            Vector<std::int32_t> classes, std::optional<Vector<double>> weights,
-           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs) {
+           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs, Numbers numbers) {
             return trim_from_arrays(graph, data, rows,
                                     {{classes.data(), classes.size()}, {}, span_of(weights)},
-                                    params, max_splits, n_jobs);
+                                    params, max_splits, n_jobs, numbers);
         },
         "graph"_a, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(), "params"_a,
-        "max_splits"_a, "n_jobs"_a = 1,
+        "max_splits"_a, "n_jobs"_a = 1, "numbers"_a = nb::none(),
         "The graph with at most this many splits, its statistics from the given rows (all when "
-        "None), and the loss that each feature removes.");
+        "None), and the loss that each node removes.");
     m.def(
         "trim",
         [](const DecisionGraph& graph, const Dataset& data, std::optional<Vector<Row>> rows,
-           Vector<double> numbers, std::optional<Vector<double>> weights,
-           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs) {
-            return trim_from_arrays(graph, data, rows,
-                                    {{}, {numbers.data(), numbers.size()}, span_of(weights)},
-                                    params, max_splits, n_jobs);
+           Vector<double> y, std::optional<Vector<double>> weights, const TreeInTreeParams& params,
+           std::size_t max_splits, int n_jobs, Numbers numbers) {
+            return trim_from_arrays(graph, data, rows, {{}, {y.data(), y.size()}, span_of(weights)},
+                                    params, max_splits, n_jobs, numbers);
         },
         "graph"_a, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(), "params"_a,
-        "max_splits"_a, "n_jobs"_a = 1);
+        "max_splits"_a, "n_jobs"_a = 1, "numbers"_a = nb::none());
 }

@@ -13,6 +13,8 @@
 
 namespace hedgerow {
 
+bool has_narrow_codes(const Dataset& data);  // in all columns
+
 class RowCodes {
   public:
     // All columns must be narrow.

@@ -203,6 +203,40 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
                bar * left * right;
     }
 
+    // Counts of two classes are looked at as a whole first: the gain of a border is
+    // 2 / n * (l * n - t * m)^2 / (m * (n - m)), with m of n rows and l of t rows of the second
+    // class on the left. Few features pass (2x on routers).
+    struct Glance {
+        bool varies, may_beat;
+    };
+    bool two_classes() const
+        requires(std::is_integral_v<Number> && !Stats::weighted)
+    {
+        return this->stats_.n_classes == 2;
+    }
+    Glance glance(const Number* bins, std::uint32_t n_bins, const Number* total, double bar) {
+        borders_.resize(2 * std::size_t(n_bins));
+        Number* const m = borders_.data();
+        Number* const l = m + n_bins;
+        Number first = 0, second = 0;
+        for (std::uint32_t i = 0; i < n_bins; ++i) {
+            first += bins[2 * i];
+            second += bins[2 * i + 1];
+            m[i] = first + second;
+            l[i] = second;
+        }
+        const double t = total[1], n = t + total[0];
+        bar = (bar - node_score(this->stats_, total)) * n / 2;
+        std::int64_t varies = 0, may_beat = bar < 0;
+        for (std::uint32_t i = 0; i < n_bins; ++i) {
+            const double spread = m[i] * (n - m[i]);
+            const double moved = l[i] * n - t * m[i];
+            varies |= spread > 0;
+            may_beat |= moved * moved > bar * spread;
+        }
+        return {varies != 0, may_beat != 0};
+    }
+
     void begin() {
         squares_left_ = squares_right_ = 0;
         for (const Number r : this->right_) squares_right_ += Sum(r) * r;
@@ -283,6 +317,7 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
 
     Sum squares_left_ = 0, squares_right_ = 0;
     bool narrow_ = false;
+    std::vector<Number> borders_;
 };
 
 inline double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0.0; }

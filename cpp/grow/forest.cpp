@@ -63,11 +63,8 @@ Sample sample_of(const ForestParams& params, const GrowTargets& targets, const V
 // small nodes from the columns (grow/gathered.hpp).
 bool worth_copying(const Dataset& data, const GrowParams& tree, std::size_t n_trees) {
     constexpr std::size_t few_trees = 4, few_features = 256;
-    if (n_trees < few_trees || data.n_features() <= few_features) return false;
-    for (std::size_t f = 0; f < data.n_features(); ++f) {
-        if (data.column(f).wide) return false;
-    }
-    return tree.draws(data.n_features());
+    return n_trees >= few_trees && data.n_features() > few_features && has_narrow_codes(data) &&
+           tree.draws(data.n_features());
 }
 
 void add_importances(const DecisionGraph& graph, std::vector<double>& importances) {

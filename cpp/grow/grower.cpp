@@ -22,7 +22,7 @@ Sample::Sample(std::vector<Row> all_rows, std::vector<double> all_weights)
 }
 
 DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
-                   const GrowParams& params, Team& team) {
+                   const GrowParams& params, Team& team, const RowCodes* by_row) {
     std::vector<Row> kept;
     std::vector<double> weights;
     const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
@@ -35,7 +35,9 @@ DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTar
         }
         kept.push_back(row);
     }
-    return grow_sample(data, {std::move(kept), std::move(weights)}, targets, params, team);
+    Sample sample(std::move(kept), std::move(weights));
+    sample.by_row = by_row;
+    return grow_sample(data, std::move(sample), targets, params, team);
 }
 
 namespace {

@@ -17,7 +17,7 @@
 #include <span>
 
 #include "base/parallel.hpp"
-#include "data/dataset.hpp"
+#include "data/row_codes.hpp"
 #include "graph/decision_graph.hpp"
 #include "grow/split.hpp"
 
@@ -31,7 +31,8 @@ struct GrowTargets {
     std::span<const double> weights;
 };
 
+// `by_row` may be null; it speeds up many trees on few rows each.
 DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
-                   const GrowParams& params, Team& team);
+                   const GrowParams& params, Team& team, const RowCodes* by_row = nullptr);
 
 }  // namespace hedgerow

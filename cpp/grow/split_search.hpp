@@ -49,6 +49,13 @@ bool scan_bins(Sides& sides, const typename Sides::Number* bins, const CodeView&
     const std::uint32_t width = stats.width();
     const auto* missing = bins + std::size_t(view.n_bins) * width;
     const std::uint32_t n_missing = view.column->has_missing ? stats.count(missing) : 0;
+    if constexpr (requires { sides.two_classes(); }) {
+        if (n_missing == 0 && sides.two_classes()) {
+            const auto look =
+                sides.glance(bins, view.n_bins, total, best.score - 3 * rules.tolerance);
+            if (!look.may_beat) return look.varies;
+        }
+    }
     bool varies = false;
     for (int pass = 0; pass <= int(n_missing > 0); ++pass) {
         const bool missing_left = pass == 1;

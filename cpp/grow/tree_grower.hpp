@@ -5,6 +5,7 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <queue>
 
 #include "base/random.hpp"
@@ -24,6 +25,7 @@ class TreeGrower {
 
     // Nodes this small are grown where they are, without a gather.
     static constexpr std::uint32_t few_rows = 64;
+    static constexpr std::uint32_t fewest_rows = 4;  // where there are codes by row
     // Subtrees of at most this many rows, or this share of all, are grown as one task.
     static constexpr std::uint32_t task_rows = 4096;
     static constexpr std::uint32_t task_share = 16;
@@ -349,9 +351,10 @@ class TreeGrower {
         graph.feature[index] = split.feature;
         graph.missing_left[index] = missing_left;
         if (split.categorical) {
+            const std::span<const Row> rows(rows_.data() + node.begin, node.size());
             graph.kind[index] = static_cast<std::uint8_t>(Kind::category);
             graph.detail[index] =
-                graph.tests.add_set(category_set(node, view, in_set, missing_left));
+                graph.tests.add_set(category_set(view, rows, in_set, missing_left));
         } else {
             graph.kind[index] = static_cast<std::uint8_t>(Kind::axis);
             graph.threshold[index] = threshold_of(split, view);
@@ -375,24 +378,6 @@ class TreeGrower {
                            [&](Row row) { return view.at(row) == view.n_bins; });
     }
 
-    // The set as bits over the data set's categories. Categories absent from the node go where
-    // missing values go.
-    std::vector<std::uint64_t> category_set(const Node& node, const CodeView& view,
-                                            const std::vector<std::uint8_t>& in_set,
-                                            bool missing_left) const {
-        const std::uint32_t n_categories = view.column->n_bins;
-        std::vector<std::uint8_t> left(n_categories, missing_left);
-        for (std::uint32_t i = node.begin; i < node.end; ++i) {
-            const std::uint32_t code = view.at(rows_[i]);
-            if (code != view.n_bins) left[view.data_code(code)] = in_set[code];
-        }
-        std::vector<std::uint64_t> words((n_categories + 63) / 64);
-        for (std::uint32_t c = 0; c < n_categories; ++c) {
-            words[c / 64] |= std::uint64_t{left[c]} << (c % 64);
-        }
-        return words;
-    }
-
     template <class GoesLeft>
     std::uint32_t partition(const Node& node, const CodeView& view, const Site& site,
                             const GoesLeft& goes_left) {
@@ -404,6 +389,13 @@ class TreeGrower {
     }
 
     // ---- frontiers ----
+
+    // The children of an opened node, or none if it stays a leaf.
+    std::optional<std::pair<Node, Node>> split(Node& node, std::int32_t index, const Site& site) {
+        const Split split = find_split(node, index, site);
+        if (!split.found()) return std::nullopt;
+        return divide(node, index, split, site);
+    }
 
     // Depth-first with a stack; `block_rows` is the size of the block the views belong to.
     void grow_subtree(const Node& root, const Site& site, std::uint32_t block_rows) {
@@ -418,24 +410,21 @@ class TreeGrower {
                 grow_in_block(node, site);
                 continue;
             }
-            if (worth_gathering(node, site, block_rows)) {
-                grow_gathered(node, site);
-                continue;
-            }
             const std::int32_t index = open(node, site);
             if (!may_split(node, index, site)) continue;
-            const Split split = find_split(node, index, site);
-            if (!split.found()) continue;
-            auto [left, right] = divide(node, index, split, site);
-            stack.push_back(std::move(right));
-            stack.push_back(std::move(left));
+            if (worth_gathering(node, site, block_rows)) {
+                grow_gathered(node, index, site);
+            } else if (auto children = split(node, index, site)) {
+                stack.push_back(std::move(children->second));
+                stack.push_back(std::move(children->first));
+            }
         }
     }
 
     // A gather reads every feature once; it pays if the levels below read more than that.
     bool worth_gathering(const Node& node, const Site& site, std::uint32_t block_rows) const {
-        if (node.size() <= few_rows) return false;
         const bool gathered = &site.views != &views_;
+        if (node.size() <= (by_row_ && !gathered ? fewest_rows : few_rows)) return false;
         if (!search_.draws()) return !gathered || node.size() * gather_share <= block_rows;
         const auto levels = static_cast<std::uint64_t>(std::bit_width(node.size()));
         return !gathered && !by_row_ &&
@@ -445,7 +434,7 @@ class TreeGrower {
 
     // Whether whole rows are to be copied into a block for the cache: once, as soon as they fit.
     bool fits_block(const Node& node, const Site& site) const {
-        return by_row_ && &site.views == &views_ &&
+        return by_row_ && search_.draws() && &site.views == &views_ &&
                node.size() * RowBlock::stride_for(n_features_) <= gather_bytes;
     }
 
@@ -456,13 +445,17 @@ class TreeGrower {
         grow_subtree(node, inner, node.size());
     }
 
-    // Grows the node on a copy of its codes, in which its rows are numbered 0..n-1.
-    void grow_gathered(Node node, const Site& site) {
+    // Grows an opened node on a copy of its codes, in which its rows are numbered 0..n-1.
+    void grow_gathered(Node& node, std::int32_t index, const Site& site) {
         const std::vector<Row> outer(rows_.begin() + node.begin, rows_.begin() + node.end);
-        Gathered block(site.views, outer, site.work.features, node.n_constant);
+        Gathered block(site.views, &site.views == &views_ ? by_row_ : nullptr, outer,
+                       site.work.features, node.n_constant);
         std::iota(rows_.begin() + node.begin, rows_.begin() + node.end, Row{0});
         const Site inner{block.views, site.graph, site.work, site.worker};
-        grow_subtree(node, inner, node.size());
+        if (const auto children = split(node, index, inner)) {
+            grow_subtree(children->first, inner, node.size());
+            grow_subtree(children->second, inner, node.size());
+        }
     }
 
     void grow_best_first(Node root, const Site& site) {

@@ -72,6 +72,7 @@ class Grower {
             n_places += table.n_categories[j];
         }
         look_for_missing();
+        for (const Row row : rows_) total_weight_ += labels.weight(row);
         seen_ = table.n_features;
         places_ = seen_ + (missing_ ? table.n_features : 0);
         weight_ = places_ + n_places;
@@ -186,6 +187,11 @@ class Grower {
     std::optional<std::uint32_t> split(const Node& node, std::int32_t index, DecisionGraph& graph,
                                        Workspace& work) {
         if (node.size() < params_.min_samples_split || node.depth == params_.max_depth) return {};
+        // No subtree removes more than the node's whole loss: pruning would take it away again.
+        if (params_.ccp_alpha > 0 &&
+            graph.weight[index] * graph.impurity[index] <= params_.ccp_alpha * total_weight_) {
+            return {};
+        }
         const std::size_t n_in_t =
             labels_.divide(rows_of(node), graph.value_of(index), flags_.data() + node.begin);
         if (n_in_t == 0 || n_in_t == node.size()) return {};
@@ -345,6 +351,7 @@ class Grower {
     const MarginParams& params_;
     Team& team_;
     bool missing_ = false;
+    double total_weight_ = 0;
     std::size_t seen_, places_, weight_;  // where the parts of a group's sums begin
 };
 

@@ -4,12 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "base/random.hpp"
 #include "graph/coded.hpp"
+#include "grow/tidy.hpp"
 #include "tao/node_search.hpp"
 
 namespace hedgerow {
@@ -39,17 +39,13 @@ class Tuner {
           targets_(targets),
           params_(params),
           team_(team),
+          numbers_(numbers),
           coded_(graph_, data, numbers),
           answer_(graph.n_nodes()),
           last_search_(graph.n_nodes()),
+          rows_(weighty_rows(data, rows, targets)),
           care_(team.size()),
           bins_(team.size()) {
-        const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
-        for (std::size_t i = 0; i < n; ++i) {
-            const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
-            if (weight_of(row) > 0) rows_.push_back(row);
-        }
-        if (rows_.empty()) throw std::invalid_argument("no row with a positive weight");
         loss_.resize(rows_.size());
         loss_across_.resize(rows_.size());
         child_.resize(rows_.size());
@@ -67,11 +63,12 @@ class Tuner {
         }
     }
 
-    // The graph in preorder, without nodes that no row reaches or that all rows leave by one side.
-    DecisionGraph result() {
-        team_.for_each(graph_.n_nodes(),
-                       [&](std::size_t node, int) { describe(static_cast<std::int32_t>(node)); });
-        return without_dead_nodes();
+    // The graph without its dead splits, described by the rows.
+    DecisionGraph result() const {
+        GrowParams counting;
+        counting.n_classes = params_.n_classes;
+        return tidy(graph_, data_, numbers_, rows_, RowStats(targets_, rows_, counting), false)
+            .graph;
     }
 
   private:
@@ -120,7 +117,7 @@ class Tuner {
         const auto& leaves = by_height_[0];
         team_.for_each(leaves.size(), [&](std::size_t k, int) {
             const std::int32_t leaf = leaves[k];
-            describe(leaf);
+            set_value(leaf);
             const auto value = graph_.value_of(leaf);
             answer_[leaf] = params_.n_classes == 0
                                 ? value[0]
@@ -130,14 +127,14 @@ class Tuner {
         });
     }
 
-    // Sets a node's value, weight and impurity from its visitors; without any it stays as it is.
-    void describe(std::int32_t node) {
-        const auto present = visitors(node);
+    // The class shares or the mean of a leaf's visitors; without any it stays as it is.
+    void set_value(std::int32_t leaf) {
+        const auto present = visitors(leaf);
         if (present.empty()) return;
-        const std::span<double> value{graph_.value.data() + std::size_t(node) * graph_.n_outputs,
+        const std::span<double> value{graph_.value.data() + std::size_t(leaf) * graph_.n_outputs,
                                       graph_.n_outputs};
         std::fill(value.begin(), value.end(), 0.0);
-        double weight = 0, impurity = 0;
+        double weight = 0;
         for (const std::uint32_t i : present) {
             const double w = weight_of(rows_[i]);
             weight += w;
@@ -148,18 +145,6 @@ class Tuner {
             }
         }
         for (double& v : value) v /= weight;
-        if (params_.n_classes > 0) {
-            for (const double share : value) impurity += share * (1 - share);
-        } else {
-            for (const std::uint32_t i : present) {
-                const double distance = targets_.numbers[rows_[i]] - value[0];
-                impurity += weight_of(rows_[i]) * distance * distance;
-            }
-            impurity /= weight;
-        }
-        graph_.n_samples[node] = static_cast<std::int32_t>(present.size());
-        graph_.weight[node] = weight;
-        graph_.impurity[node] = impurity;
     }
 
     double loss_at(std::int32_t leaf, Row row) const {
@@ -326,47 +311,12 @@ class Tuner {
         coded_.read(node);
     }
 
-    DecisionGraph without_dead_nodes() const {
-        const auto alive = [&](std::int32_t node) {
-            while (!graph_.is_leaf(node)) {
-                const auto present = visitors(node);
-                const std::int32_t first = coded_.next(node, rows_[present[0]]);
-                const bool one_way = std::all_of(present.begin(), present.end(), [&](auto i) {
-                    return coded_.next(node, rows_[i]) == first;
-                });
-                if (!one_way) break;
-                node = first;
-            }
-            return node;
-        };
-        struct Place {
-            std::int32_t node, parent;
-            bool is_left;
-        };
-        DecisionGraph out;
-        out.n_features = graph_.n_features;
-        out.n_outputs = graph_.n_outputs;
-        std::vector<std::int32_t> copy(graph_.n_nodes(), -1);
-        std::vector<Place> stack{{0, -1, false}};
-        while (!stack.empty()) {
-            const Place at = stack.back();
-            stack.pop_back();
-            const std::int32_t node = alive(at.node);
-            const bool is_new = copy[node] < 0;
-            if (is_new) copy[node] = out.copy_node(graph_, node);
-            if (at.parent >= 0) (at.is_left ? out.left : out.right)[at.parent] = copy[node];
-            if (!is_new || graph_.is_leaf(node)) continue;
-            stack.push_back({graph_.right[node], copy[node], false});
-            stack.push_back({graph_.left[node], copy[node], true});
-        }
-        return out;
-    }
-
     DecisionGraph graph_;
     const Dataset& data_;
     const GrowTargets& targets_;
     const TuneParams& params_;
     Team& team_;
+    const double* numbers_;
     CodedGraph coded_;
     std::vector<std::vector<std::int32_t>> by_height_;
 

@@ -10,7 +10,7 @@
 //    over all features, "all left" and "all right", or stays if none is better. The visitors of a
 //    node depend on its ancestors alone, so one routing serves the whole pass, and nodes of equal
 //    height have no visitor in common: they are tuned in parallel.
-// 3. Back to 1, until no test changes; then nodes without a choice are taken out.
+// 3. Back to 1, until no test changes; then dead splits are taken out (grow/tidy.hpp).
 //
 // The loss never rises. Cost of a pass: care rows x features, and visitors x depth for the routing.
 // The graph depends on the arguments alone, never on the number of threads.

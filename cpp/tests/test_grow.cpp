@@ -372,3 +372,24 @@ TEST(growth_stops_when_the_poll_says_so) {
         CHECK_THROWS(Interrupted, grow_until_stopped());
     }
 }
+
+TEST(codes_by_row_give_the_same_tree) {
+    const auto columns = random_columns(3000, 9, 5);
+    const Dataset data = table_of(columns, 200);
+    Classes y;
+    Numbers weights;
+    for (std::size_t i = 0; i < 3000; ++i) {
+        y.push_back((columns[0][i] > 0) + (columns[1][i] > 7 + 9 * columns[4][i]));
+        weights.push_back(i % 3);
+    }
+    Team team(1);
+    CHECK(has_narrow_codes(data));
+    const RowCodes by_row(data, team);
+    for (const Numbers& w : {Numbers{}, weights}) {
+        for (const std::vector<Row>& rows : {std::vector<Row>{}, {7, 8, 8, 30, 400, 401, 2999}}) {
+            const DecisionGraph tree = grow_classes(data, y, classes_params(3), w, rows);
+            CHECK(tree.n_nodes() > 1);
+            CHECK(same(tree, grow(data, rows, {y, {}, w}, classes_params(3), team, &by_row)));
+        }
+    }
+}

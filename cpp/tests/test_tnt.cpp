@@ -52,8 +52,8 @@ TEST(corners_take_a_graph_four_splits) {
     best_first.max_leaf_nodes = 4;
     const DecisionGraph start = grow_classes(data, table.y, best_first);
     Team team(1);
-    const TreeInTree grown =
-        grow_tree_in_tree(data, {}, {}, {table.y, {}, {}}, params_for(2, 1e-3), &start, team);
+    const TreeInTree grown = grow_tree_in_tree(data, nullptr, {}, {}, {table.y, {}, {}},
+                                               params_for(2, 1e-3), &start, team);
     grown.result.graph.validate();
     CHECK(n_splits(grown.result.graph) == 4);
     CHECK(n_wrong(grown.result.graph, table) == 0);
@@ -65,10 +65,12 @@ TEST(a_trimmed_graph_has_no_more_splits_than_allowed) {
     Team team(1);
     const auto params = params_for(2, 1e-3);
     const GrowTargets targets{table.y, {}, {}};
-    const TreeInTree grown = grow_tree_in_tree(data, {}, {}, targets, params, nullptr, team);
+    const TreeInTree grown =
+        grow_tree_in_tree(data, nullptr, {}, {}, targets, params, nullptr, team);
     std::size_t wrong_before = 0;
     for (std::size_t most = n_splits(grown.result.graph); most > 0; --most) {
-        const TidyGraph cut = trim(grown.result.graph, data, {}, targets, params, most, team);
+        const TidyGraph cut =
+            trim(grown.result.graph, data, nullptr, {}, targets, params, most, team);
         cut.graph.validate();
         CHECK(n_splits(cut.graph) <= most);
         const std::size_t wrong = n_wrong(cut.graph, table);
@@ -97,10 +99,39 @@ TEST(tree_in_tree_is_the_same_on_any_number_of_threads) {
         }
         Team one(1), three(3);
         const auto params = params_for(n_classes, 1e-3);
-        const auto a = grow_tree_in_tree(data, {}, {}, targets, params, nullptr, one);
-        const auto b = grow_tree_in_tree(data, {}, {}, targets, params, nullptr, three);
+        const auto a = grow_tree_in_tree(data, nullptr, {}, {}, targets, params, nullptr, one);
+        const auto b = grow_tree_in_tree(data, nullptr, {}, {}, targets, params, nullptr, three);
         a.result.graph.validate();
         CHECK(n_splits(a.result.graph) > 2);
         CHECK(same(a.result.graph, b.result.graph));
     }
+}
+
+TEST(a_slanted_border_takes_one_oblique_test) {
+    std::vector<Numbers> columns{2};
+    Numbers numbers;
+    Classes y;
+    for (int i = 0; i < 12; ++i) {
+        for (int j = 0; j < 12; ++j) {
+            columns[0].push_back(i);
+            columns[1].push_back(j);
+            numbers.insert(numbers.end(), {double(i), double(j)});
+            y.push_back(i + j > 10);
+        }
+    }
+    const Dataset data = table_of(columns);
+    Team team(1);
+    auto params = params_for(2, 1e-3);
+    using enum TreeInTreeParams::Tests;
+    for (const auto tests : {axis, oblique, mixed}) {
+        params.tests = tests;
+        const TreeInTree grown =
+            grow_tree_in_tree(data, numbers.data(), {}, {}, {y, {}, {}}, params, nullptr, team);
+        const DecisionGraph& graph = grown.result.graph;
+        graph.validate();
+        CHECK(grown.result.removed.size() == graph.n_nodes());
+        CHECK((n_splits(graph) == 1) == (tests != axis));
+    }
+    CHECK_THROWS(std::invalid_argument,
+                 grow_tree_in_tree(data, nullptr, {}, {}, {y, {}, {}}, params, nullptr, team));
 }

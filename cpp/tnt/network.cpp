@@ -34,14 +34,15 @@ DecisionGraph alone(const DecisionGraph& graph, std::int32_t node, const Dataset
 
 }  // namespace
 
-Network::Network(const DecisionGraph& graph, const Dataset& data) : nodes(graph.n_nodes()) {
+Network::Network(const DecisionGraph& graph, const Dataset& data, const double* numbers)
+    : nodes(graph.n_nodes()) {
     std::vector<std::size_t> distance(graph.n_nodes(), 0);
     std::int32_t n_leaves = 0;
     for (const std::int32_t i : topological_order(graph)) {
         if (waves.size() <= distance[i]) waves.resize(distance[i] + 1);
         waves[distance[i]].push_back(i);
         Node& node = nodes[i];
-        node.micro = std::make_unique<MicroTree>(alone(graph, i, data), data);
+        node.micro = std::make_unique<MicroTree>(alone(graph, i, data), data, numbers);
         if (graph.is_leaf(i)) {
             node.micro->outcome[0] = n_leaves++;
             continue;

@@ -11,15 +11,15 @@
 
 namespace hedgerow {
 
-// A tree over the data set's codes whose leaves have an outcome: a side (0 left, 1 right) in an
-// internal node, a set of rows in a leaf of the network.
+// A tree over the data set's codes (and, in oblique tests, its numbers) whose leaves have an
+// outcome: a side (0 left, 1 right) in an internal node, a set of rows in a leaf of the network.
 struct MicroTree {
     DecisionGraph tree;
     CodedGraph coded;
     std::vector<std::int32_t> outcome;  // by node of the tree
 
-    MicroTree(DecisionGraph grown, const Dataset& data)
-        : tree(std::move(grown)), coded(tree, data), outcome(tree.n_nodes(), 0) {}
+    MicroTree(DecisionGraph grown, const Dataset& data, const double* numbers)
+        : tree(std::move(grown)), coded(tree, data, numbers), outcome(tree.n_nodes(), 0) {}
     MicroTree(const MicroTree&) = delete;
 
     std::int32_t of(Row row) const { return outcome[coded.leaf_of(row)]; }
@@ -45,7 +45,7 @@ struct Network {
     std::vector<std::vector<std::int32_t>> waves;
 
     // Each node of the graph with its own test. Leaves get outcomes 0, 1, ... in order.
-    Network(const DecisionGraph& graph, const Dataset& data);
+    Network(const DecisionGraph& graph, const Dataset& data, const double* numbers);
 
     // The outcome of the leaf that the row comes to from a node.
     std::int32_t outcome_from(std::int32_t node, Row row) const {

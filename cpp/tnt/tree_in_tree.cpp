@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "base/random.hpp"
 #include "grow/prune.hpp"
 #include "grow/sample.hpp"
+#include "margin/mean_margin.hpp"
 #include "tnt/network.hpp"
 
 namespace hedgerow {
@@ -19,9 +22,11 @@ class Learner {
     static constexpr std::size_t many_rows = 4096;
 
   public:
-    Learner(const Dataset& data, std::vector<Row> rows, std::span<const Row> validation,
-            const GrowTargets& targets, const TreeInTreeParams& params, Team& team)
+    Learner(const Dataset& data, const double* numbers, std::vector<Row> rows,
+            std::span<const Row> validation, const GrowTargets& targets,
+            const TreeInTreeParams& params, Team& team)
         : data_(data),
+          numbers_(numbers),
           rows_(std::move(rows)),
           validation_(validation),
           targets_(targets),
@@ -42,13 +47,17 @@ class Learner {
         for (const Row row : rows_) stats_.add(all, row);
         weight_ = stats_.weight(all);
         price_ = params.C * (stats_.has_classes() ? weight_ : stats_.loss(all));
+        for (std::size_t f = 0; f < data.n_features(); ++f) {
+            n_categories_.push_back(data.column(f).categorical ? data.column(f).n_bins : 0);
+        }
+        if (has_narrow_codes(data)) by_row_.emplace(data, team);
         if (!stats_.has_classes() || !targets.weights.empty()) care_weight_.resize(data.n_rows());
     }
 
     TreeInTree learn(DecisionGraph graph) {
         TreeInTree out;
         for (std::uint32_t merge = 0; merge < params_.n_merges; ++merge) {
-            Network network(graph, data_);
+            Network network(graph, data_, numbers_);
             graph = network.merged();  // with the thresholds that the codes go by
             enter(network);
             auto best = score_of(measure(network, merge, 0));
@@ -63,9 +72,9 @@ class Learner {
                 graph = network.merged();
             }
             if (!better) break;
-            graph = tidy(graph, data_, rows_, stats_, false).graph;
+            graph = tidy(graph, data_, numbers_, rows_, stats_, false).graph;
         }
-        out.result = tidy(graph, data_, rows_, stats_, params_.merge_leaves);
+        out.result = tidy(graph, data_, numbers_, rows_, stats_, params_.merge_leaves);
         return out;
     }
 
@@ -171,7 +180,7 @@ class Learner {
         if (node.is_leaf()) {
             if (seen_before(i, rows, {})) return nullptr;
             return std::make_unique<MicroTree>(grow_pruned(rows, targets_, params_.micro, team),
-                                               data_);
+                                               data_, numbers_);
         }
         const std::vector<Row> care = find_care_rows(network, node, rows);
         if (seen_before(i, rows, care)) return nullptr;
@@ -179,7 +188,7 @@ class Learner {
             care.empty() ? one_way(rows)
                          : without_idle_splits(
                                grow_pruned(care, {better_, {}, care_weight_}, router_, team)),
-            data_);
+            data_, numbers_);
         for (std::size_t t = 0; t < router->tree.n_nodes(); ++t) {
             router->outcome[t] = says_right(router->tree, static_cast<std::int32_t>(t));
         }
@@ -212,7 +221,52 @@ class Learner {
         for (const Row row : rows) weight += targets.weights.empty() ? 1 : targets.weights[row];
         params.ccp_alpha = price_ / weight;
         params.min_impurity_decrease *= params.ccp_alpha;
-        return grow(data_, rows, targets, params, team);
+        using enum TreeInTreeParams::Tests;
+        if (params_.tests == axis) return grow_axis(rows, targets, params, team);
+        DecisionGraph oblique_tree = grow_oblique(rows, targets, params, team);
+        if (params_.tests == oblique) return oblique_tree;
+        DecisionGraph axis_tree = grow_axis(rows, targets, params, team);
+        return cost_of(oblique_tree) < cost_of(axis_tree) ? oblique_tree : axis_tree;
+    }
+
+    // The objective of a micro-tree, and the number of its splits where that is equal.
+    std::pair<double, std::size_t> cost_of(const DecisionGraph& tree) const {
+        const std::size_t n_splits = tree.n_nodes() - tree.n_leaves();
+        double cost = price_ * static_cast<double>(n_splits);
+        for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
+            if (tree.is_leaf(static_cast<std::int32_t>(i))) {
+                cost += tree.weight[i] * tree.impurity[i];
+            }
+        }
+        return {cost, n_splits};
+    }
+
+    DecisionGraph grow_oblique(const std::vector<Row>& rows, const GrowTargets& targets,
+                               const GrowParams& params, Team& team) const {
+        const MarginTable<double> table{numbers_, data_.n_rows(),
+                                        static_cast<std::uint32_t>(data_.n_features()),
+                                        n_categories_};
+        const Labels labels{targets.classes, targets.numbers, targets.weights,
+                            std::max(params.n_classes, 1u)};
+        const bool in_bits = params.criterion == GrowParams::Criterion::entropy;
+        MarginParams limits;
+        limits.max_depth = params.max_depth;
+        limits.min_samples_leaf = params.min_samples_leaf;
+        limits.ccp_alpha = in_bits ? 0 : params.ccp_alpha;
+        DecisionGraph tree = grow_mean_margin(table, rows, labels, params_.scale, limits, team);
+        if (!in_bits) return tree;
+        for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
+            tree.impurity[i] = 0;
+            for (const double share : tree.value_of(static_cast<std::int32_t>(i))) {
+                if (share > 0) tree.impurity[i] -= share * std::log2(share);
+            }
+        }
+        return prune(tree, params.ccp_alpha);
+    }
+
+    DecisionGraph grow_axis(const std::vector<Row>& rows, const GrowTargets& targets,
+                            const GrowParams& params, Team& team) const {
+        return grow(data_, rows, targets, params, team, by_row_ ? &*by_row_ : nullptr);
     }
 
     static bool says_right(const DecisionGraph& router, std::int32_t node) {
@@ -292,12 +346,15 @@ class Learner {
     }
 
     const Dataset& data_;
+    const double* numbers_;                    // for oblique tests
+    std::vector<std::uint32_t> n_categories_;  // by feature, 0 for numbers
     const std::vector<Row> rows_;
     const std::span<const Row> validation_;
     const GrowTargets targets_;
     const TreeInTreeParams& params_;
     Team& team_;
     RowStats stats_;  // of the leaves
+    std::optional<RowCodes> by_row_;
     GrowParams router_;
     double weight_ = 0, price_ = 0;
     std::vector<std::uint64_t> seen_;  // by node: a hash of what its micro-tree was grown from
@@ -311,26 +368,18 @@ class Learner {
 
 }  // namespace
 
-std::vector<Row> weighty_rows(const Dataset& data, std::span<const Row> rows,
-                              const GrowTargets& targets) {
-    std::vector<Row> kept;
-    const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
-        if (targets.weights.empty() || targets.weights[row] > 0) kept.push_back(row);
-    }
-    if (kept.empty()) throw std::invalid_argument("no row with a positive weight");
-    return kept;
-}
-
-TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
+TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, std::span<const Row> rows,
                              std::span<const Row> validation, const GrowTargets& targets,
                              const TreeInTreeParams& params, const DecisionGraph* start,
                              Team& team) {
     DecisionGraph leaf;
     leaf.n_features = static_cast<std::uint32_t>(data.n_features());
     leaf.add_node();
-    return Learner(data, weighty_rows(data, rows, targets), validation, targets, params, team)
+    if (params.tests != TreeInTreeParams::Tests::axis && !numbers) {
+        throw std::invalid_argument("oblique micro-trees need the numbers of the data set");
+    }
+    return Learner(data, numbers, weighty_rows(data, rows, targets), validation, targets, params,
+                   team)
         .learn(start ? *start : std::move(leaf));
 }
 

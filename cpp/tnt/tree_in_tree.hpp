@@ -1,6 +1,7 @@
 // Tree in Tree: a decision graph grown by putting small trees in place of its nodes (B. Zhu and
 // M. Shoaran, "Tree in Tree: from decision trees to decision graphs", NeurIPS 2021).
 //
+// micro-tree  a small tree in the place of a node: CART, a mean-margin tree, or the better of both
 // router      the test of an internal node: a micro-tree whose leaves say "left" or "right"
 // care rows   the rows at an internal node that one child serves better than the other; they
 //             train its router, with the better child as their class and the difference in loss as
@@ -32,12 +33,17 @@
 #include <vector>
 
 #include "grow/grower.hpp"
-#include "tnt/tidy.hpp"
+#include "grow/tidy.hpp"
 
 namespace hedgerow {
 
 struct TreeInTreeParams {
+    // Of micro-trees. Mixed: a node gets the tree with the lower objective.
+    enum class Tests { axis, oblique, mixed };
+
     GrowParams micro;  // of micro-trees; criterion and n_classes are those of the leaves
+    Tests tests = Tests::axis;
+    std::vector<double> scale;  // divides the features in oblique tests; may be empty
     std::uint32_t n_merges = 2;
     std::uint32_t n_rounds = 5;
     double C = 0;  // in regression a share of the targets' variance
@@ -58,9 +64,10 @@ struct TreeInTree {
     std::vector<TreeInTreeRound> rounds;
 };
 
-// `rows` may be empty for "all rows"; rows of weight zero are left out. `start` may be null.
-// `validation` rows, if any, choose the round whose graph is returned.
-TreeInTree grow_tree_in_tree(const Dataset& data, std::span<const Row> rows,
+// `numbers`, one row of all features per row of the data, is for oblique tests and may be null
+// without them. `rows` may be empty for "all rows"; rows of weight zero are left out. `start` may
+// be null. `validation` rows, if any, choose the round whose graph is returned.
+TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, std::span<const Row> rows,
                              std::span<const Row> validation, const GrowTargets& targets,
                              const TreeInTreeParams& params, const DecisionGraph* start,
                              Team& team);

@@ -19,8 +19,9 @@ struct Removal {
 
 // What it costs to take each split out, cheapest first.
 std::vector<Removal> removals(const DecisionGraph& graph, const Dataset& data,
-                              std::span<const Row> rows, RowStats stats, Team& team) {
-    const CodedGraph coded(graph, data);
+                              const double* numbers, std::span<const Row> rows, RowStats stats,
+                              Team& team) {
+    const CodedGraph coded(graph, data, numbers);
     stats.resize(0);
     stats.resize(graph.n_nodes());
     std::vector<std::int32_t> leaf(rows.size());
@@ -57,22 +58,22 @@ std::vector<Removal> removals(const DecisionGraph& graph, const Dataset& data,
 
 }  // namespace
 
-TidyGraph trim(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
-               const GrowTargets& targets, const TreeInTreeParams& params, std::size_t max_splits,
-               Team& team) {
+TidyGraph trim(const DecisionGraph& graph, const Dataset& data, const double* numbers,
+               std::span<const Row> rows, const GrowTargets& targets,
+               const TreeInTreeParams& params, std::size_t max_splits, Team& team) {
     const std::vector<Row> kept = weighty_rows(data, rows, targets);
     const RowStats stats(targets, kept, params.micro);
-    TidyGraph out = tidy(graph, data, kept, stats, params.merge_leaves);
+    TidyGraph out = tidy(graph, data, numbers, kept, stats, params.merge_leaves);
     for (;;) {
         DecisionGraph& now = out.graph;
         const std::size_t n_splits = now.n_nodes() - now.n_leaves();
         if (n_splits <= max_splits) return out;
-        const auto order = removals(now, data, kept, stats, team);
+        const auto order = removals(now, data, numbers, kept, stats, team);
         for (std::size_t i = 0; i < (n_splits - max_splits + 7) / 8; ++i) {
             const auto [cost, node, to_left] = order[i];
             (to_left ? now.right : now.left)[node] = to_left ? now.left[node] : now.right[node];
         }
-        out = tidy(now, data, kept, stats, params.merge_leaves);
+        out = tidy(now, data, numbers, kept, stats, params.merge_leaves);
     }
 }
 

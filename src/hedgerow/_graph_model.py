@@ -20,16 +20,16 @@ from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 OBLIQUE = 3  # the kind of a node that tests a weighted sum
 
 
-def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) -> np.ndarray:
-    """Total impurity decrease by feature, as shares of one.
+def sum_by_feature(
+    graph: DecisionGraph, gain: np.ndarray, scale: np.ndarray | None = None
+) -> np.ndarray:
+    """What each node gains, added up by feature.
 
-    An oblique test shares its decrease among its features by their squared weights, in units of
+    An oblique test shares its gain among its features by their squared weights, in units of
     ``scale``: by what each adds to the squared distance between the two sides.
     """
     total = np.zeros(graph.n_features)
     splits = np.flatnonzero(graph.feature >= 0)
-    lost = graph.weight * graph.impurity
-    gain = np.where(graph.left < 0, 0.0, lost - lost[graph.left] - lost[graph.right])
     np.add.at(total, graph.feature[splits], gain[splits])
     oblique = np.flatnonzero(graph.kind == OBLIQUE)
     if oblique.size:
@@ -40,6 +40,14 @@ def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) 
         gain_of_test = np.zeros(len(start) - 1)
         gain_of_test[arrays["detail"][oblique]] = gain[oblique]
         np.add.at(total, feature, size * (gain_of_test / np.bincount(test, size))[test])
+    return total
+
+
+def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) -> np.ndarray:
+    """Total impurity decrease by feature, as shares of one."""
+    lost = graph.weight * graph.impurity
+    gain = np.where(graph.left < 0, 0.0, lost - lost[graph.left] - lost[graph.right])
+    total = sum_by_feature(graph, gain, scale)
     return total / total.sum() if total.sum() > 0 else total
 
 
@@ -84,9 +92,7 @@ def removed_loss(
             return np.nan_to_num(sums.sum(axis=0) - (sums**2).sum(axis=0) / sums.sum(axis=0))
 
     left, right = sums[:, ::2], sums[:, 1::2]
-    removed = lost(left + right) - lost(left) - lost(right)
-    tests = np.flatnonzero(graph.left >= 0)
-    return np.bincount(graph.feature[tests], removed[tests], graph.n_features)
+    return sum_by_feature(graph, lost(left + right) - lost(left) - lost(right))
 
 
 class GraphModel(TableModel):

@@ -18,7 +18,6 @@ from hedgerow import (
     BaggingClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    MeanMarginTreeClassifier,
     TreeInTreeClassifier,
     TreeInTreeRegressor,
 )
@@ -324,9 +323,6 @@ def test_warm_start_from_something_else_is_refused():
         TreeInTreeClassifier(warm_start="tree").fit(X, y)
     with pytest.raises(ValueError, match="'warm_start' must be fitted"):
         TreeInTreeClassifier(warm_start=DecisionTreeClassifier()).fit(X, y)
-    oblique = MeanMarginTreeClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="no oblique splits"):
-        TreeInTreeClassifier(warm_start=oblique).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -334,6 +330,10 @@ def test_warm_start_from_something_else_is_refused():
     [
         ({"max_splits": 0}, "'max_splits' must be a positive int or None, got 0."),
         ({"fine_tune": -1}, "'fine_tune' must be a non-negative int, got -1."),
+        (
+            {"micro_trees": "random"},
+            "'micro_trees' must be one of 'axis', 'oblique', 'mixed', got 'random'.",
+        ),
         ({"n_merges": 0}, "'n_merges' must be a positive int, got 0."),
         ({"n_rounds": 1.5}, "'n_rounds' must be a positive int, got 1.5."),
         ({"C": -1}, "'C' must be a number of at least 0, got -1."),

@@ -7,12 +7,13 @@ child predict better. Then the splits of all micro-trees become nodes of the gra
 have several parents now. Grown by the engine (``cpp/tnt``); this module checks parameters, meets
 the split budget and speaks scikit-learn.
 
-Beyond the paper: regression, an exact limit on the splits, weights, categories, missing values,
-threads, early stopping, a start from any tree, and the best of all rounds instead of the last one.
+Beyond the paper: regression, oblique micro-trees, an exact limit on the splits, weights,
+categories, missing values, threads, early stopping, a start from any tree, and the best of all
+rounds instead of the last one.
 """
 
 from copy import copy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -30,12 +31,25 @@ from hedgerow._engine import (
     fine_tune,
     grow,
     grow_tree_in_tree,
+    standard_scale,
     trim,
 )
-from hedgerow._graph_model import OBLIQUE, GraphClassifier, GraphModel, GraphRegressor
+from hedgerow._graph_model import (
+    OBLIQUE,
+    GraphClassifier,
+    GraphModel,
+    GraphRegressor,
+    sum_by_feature,
+)
 from hedgerow._growth import CLASSIFICATION_CRITERIA
 
+MICRO_TREES = ("axis", "oblique", "mixed")
+
 _PARAMETERS = """\
+    micro_trees : {{"axis", "oblique", "mixed"}}, default="axis"
+        What is put in place of a node: a CART tree, whose tests look at one feature; a mean-margin
+        tree, whose tests weigh all features (see :class:`MeanMargin{task}`); or whichever of
+        the two takes more off the loss than its splits cost.
     n_merges : int, default=2
         How often the micro-trees become part of the graph. With 1 the graph is a pruned CART tree.
     n_rounds : int, default=5
@@ -86,6 +100,8 @@ _ATTRIBUTES = """\
         One entry a round: "merge", "round", "loss" (share of wrong training rows, or mean squared
         error), "n_splits", "objective" (mean impurity of the leaves + ``C_`` * splits),
         "validation_loss", and "accepted": whether it had the lowest loss of its merge so far.
+    scale_ : ndarray of shape (n_features,) or None
+        Standard deviations that oblique tests measure the numbers in; None if there are none.
     C_ : float
         The price of a split that the graph was grown with.
     feature_importances_ : ndarray of shape (n_features,)
@@ -98,12 +114,17 @@ _ATTRIBUTES = """\
 """
 
 
-def _with_parameters(scale: str):
+class _Loaded(NamedTuple):
+    bins: Dataset
+    X: Any
+
+
+def _with_parameters(scale: str, task: str):
     """Fill the shared parts of the docstring in."""
 
     def fill(cls):
         cls.__doc__ = cls.__doc__.format(
-            parameters=_PARAMETERS.strip().format(scale=scale),
+            parameters=_PARAMETERS.strip().format(scale=scale, task=task),
             table=_TABLE_PARAMETERS.strip(),
             attributes=_ATTRIBUTES.strip(),
         )
@@ -118,6 +139,7 @@ class _TreeInTree(GraphModel):
 
     def _check_parameters(self) -> None:
         parameters.check_option("criterion", self.criterion, self._criteria)
+        parameters.check_option("micro_trees", self.micro_trees, MICRO_TREES)
         parameters.check_int("n_merges", self.n_merges, low=1)
         parameters.check_int("n_rounds", self.n_rounds, low=1)
         parameters.check_real("C", self.C, low=0)
@@ -127,19 +149,25 @@ class _TreeInTree(GraphModel):
         parameters.check_bool("early_stopping", self.early_stopping)
         parameters.check_open_share("validation_fraction", self.validation_fraction)
 
-    def _load(self, X: Any) -> Dataset:
-        return self.schema_.bin(
-            X, parameters.max_bins_code(self.max_bins), parameters.resolve_n_jobs(self.n_jobs)
-        )
+    def _load(self, X: Any) -> _Loaded:
+        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        return _Loaded(self.schema_.bin(X, parameters.max_bins_code(self.max_bins), n_jobs), X)
 
     def _grow(
-        self, table: Dataset, y: np.ndarray, weights: np.ndarray | None, rows: Any = None
+        self, table: _Loaded, y: np.ndarray, weights: np.ndarray | None, rows: Any = None
     ) -> DecisionGraph:
         weights = self._with_class_weight(y, weights)
         start = self._starting_graph()
         train, validation = self._validation_split(y, weights, rows)
         n_rows = len(y) if train is None else len(train)
         n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        bins, numbers, self.scale_ = table.bins, None, None
+        if self.micro_trees != "axis" or (start is not None and (start.kind == OBLIQUE).any()):
+            numbers = self.schema_.encode(self, table.X).astype(np.float64)
+            categories = self.schema_.categories
+            sizes = [len(categories.get(feature, ())) for feature in range(numbers.shape[1])]
+            n_categories = np.array(sizes, dtype=np.uint32)
+            self.scale_ = standard_scale(numbers, n_categories, train, weights, n_jobs)
         micro: dict[str, Any] = {
             "criterion": self._criteria[self.criterion],
             "n_classes": getattr(self, "n_classes_", 0),
@@ -155,11 +183,13 @@ class _TreeInTree(GraphModel):
                 n_rounds=self.n_rounds,
                 C=C,
                 merge_leaves=self._merge_leaves,
+                tests=self.micro_trees,
+                scale=self.scale_,
             )
 
         def grow_graph(C: float, tree: DecisionGraph | None = None) -> dict:
             grown = grow_tree_in_tree(
-                table, train, validation, y, weights, params(C), tree or start, n_jobs
+                bins, train, validation, y, weights, params(C), tree or start, n_jobs, numbers
             )
             graph = grown["graph"]
             if self.fine_tune > 0:
@@ -168,18 +198,18 @@ class _TreeInTree(GraphModel):
                     max_passes=self.fine_tune,
                     min_samples_leaf=micro["min_samples_leaf"],
                 )
-                graph = fine_tune(graph, table, train, y, weights, tuning, n_jobs)
+                graph = fine_tune(graph, bins, train, y, weights, tuning, n_jobs, numbers)
             return {**grown, **trimmed(graph, graph.n_splits)}
 
         def trimmed(graph: DecisionGraph, max_splits: int) -> dict:
-            graph, importances = trim(
-                graph, table, train, y, weights, params(0.0), max_splits, n_jobs
+            graph, removed = trim(
+                graph, bins, train, y, weights, params(0.0), max_splits, n_jobs, numbers
             )
-            return {"graph": graph, "importances": importances}
+            return {"graph": graph, "removed": removed}
 
         def best_first(n_splits: int) -> DecisionGraph:
             return grow(
-                table, train, y, weights, GrowParams(**micro, max_leaf_nodes=n_splits + 1), n_jobs
+                bins, train, y, weights, GrowParams(**micro, max_leaf_nodes=n_splits + 1), n_jobs
             )
 
         self.C_ = float(self.C)
@@ -189,7 +219,7 @@ class _TreeInTree(GraphModel):
             budget = _Budget(self.max_splits, grow_graph, trimmed, best_first)
             self.C_, grown = budget.search(self.C_)
         self.history_ = {**grown["rounds"], "accepted": grown["rounds"]["accepted"].astype(bool)}
-        self._removed = grown["importances"]
+        self._removed = sum_by_feature(grown["graph"], grown["removed"], self.scale_)
         return grown["graph"]
 
     def _validation_split(self, y: np.ndarray, weights: np.ndarray | None, rows: Any) -> tuple:
@@ -242,8 +272,6 @@ class _TreeInTree(GraphModel):
                 "'warm_start' must have been fitted on features of the same names and categories "
                 "as X."
             )
-        if (model.graph_.kind == OBLIQUE).any():
-            raise ValueError("'warm_start' must have no oblique splits.")
         return model.graph_
 
 
@@ -287,20 +315,25 @@ class _Budget:
             else:
                 high = guess
                 if guess == C or n_splits >= self._ENOUGH * self.max_splits:
-                    break
+                    return self.best[1:]
             # The number of splits falls about like 1 / C.
             wanted = max(guess, low) * max(n_splits, 1) / self.max_splits
             guess = wanted if low < wanted < high else np.sqrt(low * high)
-        else:
+        if self._used() < self._ENOUGH * self.max_splits:
             for share in (1, 0.75, 0.5):
                 start = self.best_first(max(1, int(share * self.max_splits)))
                 for price in (C, high):
                     self._try(price, start)
         if not self.best[2]:
             self._try(1.0)
-        return self.best[1], self.best[2]
+        return self.best[1:]
+
+    def _used(self) -> int:
+        """Splits of the best graph so far."""
+        return self.best[2]["graph"].n_splits if self.best[2] else 0
 
     def _try(self, C: float, start: DecisionGraph | None = None) -> int:
+        """Grow a graph, cut it down if that is worth it, and return how many splits it had."""
         grown = self.grow(C, start)
         n_splits = grown["graph"].n_splits
         if n_splits > self._TOO_MANY * self.max_splits:
@@ -313,7 +346,7 @@ class _Budget:
         return n_splits
 
 
-@_with_parameters("")
+@_with_parameters("", "TreeClassifier")
 class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
     """A decision graph for classification, grown by Tree in Tree.
 
@@ -350,6 +383,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
         self,
         *,
         criterion="gini",
+        micro_trees="axis",
         n_merges=2,
         n_rounds=5,
         C=1e-4,
@@ -368,6 +402,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
         n_jobs=None,
     ):
         self.criterion = criterion
+        self.micro_trees = micro_trees
         self.n_merges = n_merges
         self.n_rounds = n_rounds
         self.C = C
@@ -391,7 +426,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
         self._merge_leaves = bool(self.merge_leaves)
 
 
-@_with_parameters("In units of the targets' variance. ")
+@_with_parameters("In units of the targets' variance. ", "TreeRegressor")
 class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
     """A decision graph for regression, grown by Tree in Tree.
 
@@ -423,6 +458,7 @@ class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
         self,
         *,
         criterion="squared_error",
+        micro_trees="axis",
         n_merges=2,
         n_rounds=5,
         C=1e-4,
@@ -439,6 +475,7 @@ class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
         n_jobs=None,
     ):
         self.criterion = criterion
+        self.micro_trees = micro_trees
         self.n_merges = n_merges
         self.n_rounds = n_rounds
         self.C = C

@@ -1,4 +1,4 @@
-#include "tnt/tidy.hpp"
+#include "grow/tidy.hpp"
 
 #include <map>
 
@@ -13,9 +13,9 @@ class Tidier {
         : graph_(graph), stats_(stats), stands_for_(graph.n_nodes(), -1) {}
 
     // Set 2n + 1 is what node n sends right; set 2n what it sends left, or a leaf's rows.
-    void count(const Dataset& data, std::span<const Row> rows) {
+    void count(const Dataset& data, const double* numbers, std::span<const Row> rows) {
         stats_.resize(2 * graph_.n_nodes());
-        const CodedGraph coded(graph_, data);
+        const CodedGraph coded(graph_, data, numbers);
         for (const Row row : rows) {
             for (std::int32_t at = 0; at >= 0;) {
                 const std::int32_t next = coded.next(at, row);
@@ -70,7 +70,6 @@ class Tidier {
         TidyGraph out;
         out.graph.n_features = graph_.n_features;
         out.graph.n_outputs = stats_.n_outputs();
-        out.importances.resize(graph_.n_features);
         struct Place {
             std::int32_t node, parent;
             bool is_left;
@@ -93,13 +92,15 @@ class Tidier {
   private:
     std::int32_t write(std::int32_t node, TidyGraph& out) {
         std::int32_t rows = 2 * node;
+        double removed = 0;
         if (!graph_.is_leaf(node)) {
             const double lost = stats_.loss(2 * node) + stats_.loss(2 * node + 1);
             rows = stats_.new_set();
             stats_.add_set(rows, 2 * node);
             stats_.add_set(rows, 2 * node + 1);
-            out.importances[graph_.feature[node]] += stats_.loss(rows) - lost;
+            removed = stats_.loss(rows) - lost;
         }
+        out.removed.push_back(removed);
         DecisionGraph& graph = out.graph;
         const std::int32_t to = graph.copy_test(graph_, node);
         graph.n_samples[to] = static_cast<std::int32_t>(stats_.n_rows(rows));
@@ -116,11 +117,11 @@ class Tidier {
 
 }  // namespace
 
-TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
-               RowStats stats, bool merge_leaves) {
+TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, const double* numbers,
+               std::span<const Row> rows, RowStats stats, bool merge_leaves) {
     stats.resize(0);
     Tidier tidier(graph, stats);
-    tidier.count(data, rows);
+    tidier.count(data, numbers, rows);
     if (merge_leaves) tidier.merge_leaves();
     tidier.resolve();
     return tidier.build();

@@ -13,18 +13,18 @@
 
 #include "data/dataset.hpp"
 #include "graph/decision_graph.hpp"
-#include "tnt/row_stats.hpp"
+#include "grow/row_stats.hpp"
 
 namespace hedgerow {
 
 struct TidyGraph {
-    DecisionGraph graph;              // numbered in preorder of the first visit
-    std::vector<double> importances;  // loss removed by the splits of each feature
+    DecisionGraph graph;          // numbered in preorder of the first visit
+    std::vector<double> removed;  // the loss that each node's split removes, 0 at leaves
 };
 
 // Nodes that the root does not reach are left out. `stats` says how targets are counted; its sets
-// are not used.
-TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
-               RowStats stats, bool merge_leaves);
+// are not used. `numbers` is for oblique tests, see graph/coded.hpp.
+TidyGraph tidy(const DecisionGraph& graph, const Dataset& data, const double* numbers,
+               std::span<const Row> rows, RowStats stats, bool merge_leaves);
 
 }  // namespace hedgerow
