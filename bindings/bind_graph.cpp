@@ -17,11 +17,23 @@ nb::dict hedgerow::arrays_of(const TestPool& tests) {
     };
     put("category_words", tests.words);
     put("category_start", tests.word_start);
-    put("oblique_feature", tests.term_feature);
-    put("oblique_category", tests.term_category);
-    put("oblique_weight", tests.term_weight);
-    put("oblique_centre", tests.term_centre);
-    put("oblique_start", tests.term_start);
+    std::vector<std::int32_t> features, categories;
+    std::vector<double> weights, centres;
+    std::vector<std::uint32_t> starts{0};
+    for (const auto& test : tests.oblique) {
+        for (const ObliqueTerm& term : test->terms()) {
+            features.push_back(term.feature);
+            categories.push_back(term.category);
+            weights.push_back(term.weight);
+            centres.push_back(term.centre);
+        }
+        starts.push_back(static_cast<std::uint32_t>(features.size()));
+    }
+    put("oblique_feature", std::move(features));
+    put("oblique_category", std::move(categories));
+    put("oblique_weight", std::move(weights));
+    put("oblique_centre", std::move(centres));
+    put("oblique_start", std::move(starts));
     return out;
 }
 
@@ -50,7 +62,7 @@ TestPool hedgerow::test_pool_from(const nb::dict& from) {
         for (std::size_t i = starts[test]; i < starts[test + 1]; ++i) {
             terms.push_back({features[i], categories[i], weights[i], centres[i]});
         }
-        tests.add_terms(terms);
+        tests.add_oblique(std::make_shared<const ObliqueTest>(terms));
     }
     return tests;
 }
@@ -243,7 +255,7 @@ void bind_graph(nb::module_& m) {
                 std::vector<std::int32_t> features, categories;
                 std::vector<double> weights;
                 double threshold = graph.threshold[node];
-                for (const auto& term : graph.tests.oblique(graph.detail[node])) {
+                for (const auto& term : graph.tests.oblique[graph.detail[node]]->terms()) {
                     if (term.weight == 0) continue;
                     features.push_back(term.feature);
                     categories.push_back(term.category);

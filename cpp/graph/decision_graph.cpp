@@ -20,13 +20,12 @@ void TestPool::validate(std::uint32_t n_features) const {
                std::is_sorted(starts.begin(), starts.end());
     };
     require(starts_fit(word_start, words.size()), "the graph's category sets are broken");
-    require(starts_fit(term_start, term_feature.size()), "the graph's oblique tests are broken");
-    for (std::size_t i = 0; i < term_feature.size(); ++i) {
-        require(term_feature[i] >= 0 && static_cast<std::uint32_t>(term_feature[i]) < n_features &&
-                    std::isfinite(term_weight[i]) && std::isfinite(term_centre[i]),
-                "an oblique test has a feature out of range or a number that is not finite");
-        require(term_category[i] < 0 || term_centre[i] == 0,
-                "a category of an oblique test has a centre");
+    for (const auto& test : oblique) {
+        for (const ObliqueTerm& term : test->terms()) {
+            require(term.feature >= 0 && static_cast<std::uint32_t>(term.feature) < n_features &&
+                        std::isfinite(term.weight) && std::isfinite(term.centre),
+                    "an oblique test has a feature out of range or a number that is not finite");
+        }
     }
 }
 
@@ -36,62 +35,9 @@ std::int32_t TestPool::add_set(std::span<const std::uint64_t> set) {
     return static_cast<std::int32_t>(word_start.size()) - 2;
 }
 
-std::int32_t TestPool::add_terms(std::span<const ObliqueTerm> terms) {
-    Layout test{};
-    test.begin = static_cast<std::uint32_t>(term_feature.size());
-    test.tables_begin = static_cast<std::uint32_t>(tables_.size());
-    test.consecutive = !terms.empty();
-    for (const ObliqueTerm& term : terms) {
-        const auto place = static_cast<std::uint32_t>(term_feature.size());
-        if (term.category < 0) {
-            if (place != test.begin + test.n_numbers) {
-                throw std::invalid_argument("an oblique test has a number after a category");
-            }
-            test.consecutive &=
-                term.feature - terms[0].feature == static_cast<std::int32_t>(test.n_numbers);
-            ++test.n_numbers;
-        } else {
-            if (term.category == 0) tables_.push_back({term.feature, place, 0, 0.0});
-            const bool continues = tables_.size() > test.tables_begin &&
-                                   tables_.back().feature == term.feature &&
-                                   tables_.back().size == static_cast<std::uint32_t>(term.category);
-            if (!continues) {
-                throw std::invalid_argument("an oblique test lacks categories of a feature");
-            }
-            ++tables_.back().size;
-            tables_.back().missing += term.weight;
-        }
-        term_feature.push_back(term.feature);
-        term_category.push_back(term.category);
-        term_weight.push_back(term.weight);
-        term_centre.push_back(term.centre);
-    }
-    test.tables_end = static_cast<std::uint32_t>(tables_.size());
-    for (std::uint32_t t = test.tables_begin; t < test.tables_end; ++t) {
-        tables_[t].missing /= tables_[t].size;
-    }
-    layouts_.push_back(test);
-    term_start.push_back(static_cast<std::uint32_t>(term_feature.size()));
-    return static_cast<std::int32_t>(term_start.size()) - 2;
-}
-
-void TestPool::remove_last_terms() {
-    const Layout& test = layouts_.back();
-    tables_.resize(test.tables_begin);
-    term_feature.resize(test.begin);
-    term_category.resize(test.begin);
-    term_weight.resize(test.begin);
-    term_centre.resize(test.begin);
-    term_start.pop_back();
-    layouts_.pop_back();
-}
-
-std::vector<ObliqueTerm> TestPool::oblique(std::int32_t index) const {
-    std::vector<ObliqueTerm> terms;
-    for (std::uint32_t i = term_start[index]; i < term_start[index + 1]; ++i) {
-        terms.push_back({term_feature[i], term_category[i], term_weight[i], term_centre[i]});
-    }
-    return terms;
+std::int32_t TestPool::add_oblique(std::shared_ptr<const ObliqueTest> test) {
+    oblique.push_back(std::move(test));
+    return static_cast<std::int32_t>(oblique.size()) - 1;
 }
 
 std::size_t DecisionGraph::n_leaves() const {
@@ -167,7 +113,7 @@ std::int32_t DecisionGraph::copy_test(const DecisionGraph& from, std::int32_t no
     if (kind[to] == static_cast<std::uint8_t>(Kind::category)) {
         detail[to] = tests.add_set(from.tests.set(from.detail[node]));
     } else if (kind[to] == static_cast<std::uint8_t>(Kind::oblique)) {
-        detail[to] = tests.add_terms(from.tests.oblique(from.detail[node]));
+        detail[to] = tests.add_oblique(from.tests.oblique[from.detail[node]]);
     }
     return to;
 }
@@ -193,7 +139,7 @@ void DecisionGraph::validate() const {
         return f >= 0 && static_cast<std::uint32_t>(f) < n_features;
     };
     const auto n_sets = static_cast<std::int64_t>(tests.word_start.size()) - 1;
-    const auto n_oblique = static_cast<std::int64_t>(tests.term_start.size()) - 1;
+    const auto n_oblique = static_cast<std::int64_t>(tests.oblique.size());
     const auto size = static_cast<std::int64_t>(n);
     for (std::size_t i = 0; i < n; ++i) {
         require(kind[i] <= 3, "a node has an unknown kind");

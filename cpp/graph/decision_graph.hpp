@@ -4,166 +4,48 @@
 //           tree (preorder) and any number in a graph
 // test      axis: x[feature] <= threshold goes left
 //           category: the category x[feature] is in the node's set goes left
-//           oblique: the sum of its terms < threshold goes left
-// term      number: weight * (x[feature] - centre); category: weight if x[feature] is the category.
-//           A test has its numbers first, then for each of its categorical features one term a
-//           category, in the order of the codes
+//           oblique: the sum of its terms < threshold goes left (graph/oblique.hpp)
 // missing   NaN in an axis or category test, and a category outside the training table, follow
-//           `missing_left`; an oblique test leaves missing numbers out and gives a missing category
-//           equal shares of all categories: the mean of their weights
+//           `missing_left`; an oblique test leaves missing numbers out
 //
 // A structure of arrays, made for building, export and zero-copy views; prediction in bulk uses
 // the packed form (graph/packed.hpp).
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "graph/oblique.hpp"
 
 namespace hedgerow {
 
 enum class Kind : std::uint8_t { leaf = 0, axis = 1, category = 2, oblique = 3 };
 
-struct ObliqueTerm {
-    std::int32_t feature;
-    std::int32_t category;  // -1: the feature is a number
-    double weight;
-    double centre;  // 0 for a category
-};
-
 // The parts of category and oblique tests that do not fit into a node, shared by both layouts.
 struct TestPool {
     std::vector<std::uint64_t> words;          // category sets, 64 categories a word
     std::vector<std::uint32_t> word_start{0};  // set s is words[word_start[s]..word_start[s + 1]]
-    std::vector<std::int32_t> term_feature, term_category;
-    std::vector<double> term_weight, term_centre;
-    std::vector<std::uint32_t> term_start{0};
+    std::vector<std::shared_ptr<const ObliqueTest>> oblique;
 
     void validate(std::uint32_t n_features) const;
     std::int32_t add_set(std::span<const std::uint64_t> set);
-    // Throws std::invalid_argument where the terms are not in the order described above.
-    std::int32_t add_terms(std::span<const ObliqueTerm> terms);
-    void remove_last_terms();
+    std::int32_t add_oblique(std::shared_ptr<const ObliqueTest> test);
     std::span<const std::uint64_t> set(std::int32_t index) const {
         return {words.data() + word_start[index], words.data() + word_start[index + 1]};
     }
-    std::vector<ObliqueTerm> oblique(std::int32_t index) const;
     bool in_set(std::int32_t index, double code) const {
         const auto members = set(index);
         if (!(code >= 0 && code < 64.0 * static_cast<double>(members.size()))) return false;
         const auto bit = static_cast<std::uint64_t>(code);
         return members[bit / 64] >> (bit % 64) & 1;
     }
-    // The sum of a test's terms for a row.
-    template <class T>
-    double sum(std::int32_t index, const T* x) const {
-        const Layout& test = layouts_[index];
-        double out;
-        if (test.consecutive) {
-            sum_numbers<1>(test, &x, &out);
-        } else {
-            out = sum_of_known(test, x);
-        }
-        add_tables(test, x, out);
-        return out;
-    }
-    // The same for n rows, where at(i) is the i-th: weights are read once for four rows.
-    template <class At>
-    void sums(std::int32_t index, std::size_t n, At at, double* out) const {
-        const Layout& test = layouts_[index];
-        std::size_t i = 0;
-        for (; test.consecutive && i + 4 <= n; i += 4) {
-            const std::array rows{at(i), at(i + 1), at(i + 2), at(i + 3)};
-            sum_numbers<4>(test, rows.data(), out + i);
-            for (std::size_t r = 0; r < 4; ++r) add_tables(test, rows[r], out[i + r]);
-        }
-        for (; i < n; ++i) out[i] = sum(index, at(i));
-    }
     template <class T>
     bool below(std::int32_t index, const T* x, double threshold) const {
-        return sum(index, x) < threshold;
+        return oblique[index]->sum(x) < threshold;
     }
-
-  private:
-    // Where a test's terms are: numbers first, then a table of weights per categorical feature.
-    struct Layout {
-        std::uint32_t begin, n_numbers;
-        std::uint32_t tables_begin, tables_end;
-        bool consecutive;  // the numbers are neighbouring features: no indices needed
-    };
-    struct Table {
-        std::int32_t feature;
-        std::uint32_t begin, size;
-        double missing;
-    };
-
-    using Four = double __attribute__((vector_size(32)));
-
-    template <class T>
-    static Four load(const T* x) {
-        T __attribute__((vector_size(4 * sizeof(T)))) four;
-        std::memcpy(&four, x, sizeof four);
-        return __builtin_convertvector(four, Four);
-    }
-
-    // Neighbouring features of n_rows rows. Eight sums side by side for each, whatever the
-    // processor: its vectors are filled, and the order is fixed.
-    template <std::size_t n_rows, class T>
-    void sum_numbers(const Layout& test, const T* const* rows, double* out) const {
-        const double* weight = term_weight.data() + test.begin;
-        const double* centre = term_centre.data() + test.begin;
-        const std::int32_t first = term_feature[test.begin];
-        Four sums[n_rows][2] = {};
-        std::uint32_t i = 0;
-        const auto add_four = [&](std::uint32_t half) {
-            const Four w = load(weight + i), c = load(centre + i);
-            for (std::size_t r = 0; r < n_rows; ++r) {
-                sums[r][half] += w * (load(rows[r] + first + i) - c);
-            }
-            i += 4;
-        };
-        while (i + 8 <= test.n_numbers) {
-            add_four(0);
-            add_four(1);
-        }
-        if (i + 4 <= test.n_numbers) add_four(0);
-        for (std::size_t r = 0; r < n_rows; ++r) {
-            const Four both = sums[r][0] + sums[r][1];
-            out[r] = (both[0] + both[2]) + (both[1] + both[3]);
-            for (std::uint32_t j = i; j < test.n_numbers; ++j) {
-                out[r] += weight[j] * (static_cast<double>(rows[r][first + j]) - centre[j]);
-            }
-            if (out[r] != out[r]) out[r] = sum_of_known(test, rows[r]);
-        }
-    }
-
-    // Any features, without those that are missing.
-    template <class T>
-    double sum_of_known(const Layout& test, const T* x) const {
-        double sum = 0;
-        for (std::uint32_t i = test.begin; i < test.begin + test.n_numbers; ++i) {
-            const double distance = static_cast<double>(x[term_feature[i]]) - term_centre[i];
-            if (distance == distance) sum += term_weight[i] * distance;
-        }
-        return sum;
-    }
-
-    template <class T>
-    void add_tables(const Layout& test, const T* x, double& sum) const {
-        for (std::uint32_t t = test.tables_begin; t < test.tables_end; ++t) {
-            const Table& table = tables_[t];
-            const double code = static_cast<double>(x[table.feature]);
-            const bool known = code >= 0 && code < table.size;
-            sum +=
-                known ? term_weight[table.begin + static_cast<std::uint32_t>(code)] : table.missing;
-        }
-    }
-
-    std::vector<Layout> layouts_;
-    std::vector<Table> tables_;
 };
 
 struct DecisionGraph {

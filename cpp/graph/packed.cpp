@@ -100,8 +100,8 @@ void PackedGraphs::add(const DecisionGraph& graph) {
                 category_feature_.push_back(static_cast<std::uint32_t>(graph.feature[node]));
                 break;
             case Kind::oblique:
-                packed.test |= PackedNode::oblique | static_cast<std::uint32_t>(tests_.add_terms(
-                                                         graph.tests.oblique(graph.detail[node])));
+                packed.test |= PackedNode::oblique | static_cast<std::uint32_t>(tests_.add_oblique(
+                                                         graph.tests.oblique[graph.detail[node]]));
                 break;
             default:
                 packed.test |= static_cast<std::uint32_t>(graph.feature[node]);
@@ -171,7 +171,7 @@ DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
                 if (node.test & PackedNode::oblique) {
                     out.kind[to] = static_cast<std::uint8_t>(Kind::oblique);
                     out.threshold[to] = node.number;
-                    out.detail[to] = out.tests.add_terms(tests_.oblique(std::int32_t(index)));
+                    out.detail[to] = out.tests.add_oblique(tests_.oblique[index]);
                 } else if (node.test & PackedNode::category) {
                     out.kind[to] = static_cast<std::uint8_t>(Kind::category);
                     out.feature[to] = static_cast<std::int32_t>(category_feature_[index]);
@@ -230,7 +230,7 @@ std::vector<std::uint32_t> PackedGraphs::features_of(std::size_t graph) const {
         if (node.is_leaf()) continue;
         const auto index = node.index();
         if (node.test & PackedNode::oblique) {
-            for (const auto& term : tests_.oblique(std::int32_t(index))) {
+            for (const auto& term : tests_.oblique[index]->terms()) {
                 if (term.weight != 0) features.push_back(static_cast<std::uint32_t>(term.feature));
             }
         } else {
@@ -305,7 +305,7 @@ void PackedGraphs::validate() const {
             mark = open;
             const auto index = node.index();
             if (node.test & PackedNode::oblique) {
-                require(index + 1 < tests_.term_start.size(), "an oblique test is out of range");
+                require(index < tests_.oblique.size(), "an oblique test is out of range");
             } else if (node.test & PackedNode::category) {
                 require(index < category_feature_.size() && category_feature_[index] < n_features_,
                         "a category set is out of range");
@@ -324,9 +324,10 @@ void PackedGraphs::validate() const {
 }
 
 std::size_t PackedGraphs::nbytes() const {
+    std::size_t oblique = 0;
+    for (const auto& test : tests_.oblique) oblique += test->nbytes();
     return nodes_.size() * sizeof(PackedNode) + roots_.size() * sizeof(roots_[0]) +
-           values_.size() * sizeof(double) + tests_.words.size() * 8 +
-           tests_.term_feature.size() * sizeof(ObliqueTerm);
+           values_.size() * sizeof(double) + tests_.words.size() * 8 + oblique;
 }
 
 template <class T>
@@ -400,7 +401,7 @@ void PackedGraphs::route_by_node(std::uint32_t root, const T* x, std::size_t n_r
             continue;
         }
         const auto row = [&](std::size_t i) { return x + rows[begin + i] * n_features_; };
-        tests_.sums(static_cast<std::int32_t>(node.index()), end - begin, row, sums.data());
+        tests_.oblique[node.index()]->sums(end - begin, row, sums.data());
         std::size_t to = begin, n_right = 0;
         for (std::size_t i = begin; i < end; ++i) {
             const bool is_left = sums[i - begin] < node.number;
@@ -465,7 +466,7 @@ void PackedGraphs::predict_block(const T* x, std::size_t n_rows, double* out) co
 
 template <class T, class Body>
 void PackedGraphs::for_blocks(const T* x, std::size_t n_rows, Team& team, const Body& body) const {
-    const bool read_again = n_graphs() > 1 || tests_.term_start.size() > 1;
+    const bool read_again = n_graphs() > 1 || !tests_.oblique.empty();
     const std::size_t fitting = block_bytes / (n_features_ + 1) / sizeof(T);
     const std::size_t size =
         read_again ? std::clamp(fitting, rows_per_task, most_rows) : rows_per_task;

@@ -53,9 +53,8 @@ void find_leaves(const DecisionGraph& graph, std::size_t n, At at, std::int32_t*
                 });
                 break;
             case Kind::oblique:
-                graph.tests.sums(
-                    graph.detail[node], end - begin,
-                    [&](std::size_t i) { return at(rows[begin + i]); }, sums.data());
+                graph.tests.oblique[graph.detail[node]]->sums(
+                    end - begin, [&](std::size_t i) { return at(rows[begin + i]); }, sums.data());
                 divide([&](std::size_t i) { return sums[i - begin] < threshold; });
                 break;
             default:

@@ -199,11 +199,11 @@ class Grower {
         const double threshold = find_boundary(work);
         if (work.terms.empty()) return {};
 
-        const std::int32_t test = graph.tests.add_terms(work.terms);
+        const auto test = std::make_shared<const ObliqueTest>(work.terms);
         for_blocks(node, work, [&](std::size_t, std::uint32_t begin, std::uint32_t end) {
             std::array<double, block_rows> sums;
             const auto at = [&](std::size_t i) { return table_.row(rows_[begin + i]); };
-            graph.tests.sums(test, end - begin, at, sums.data());
+            test->sums(end - begin, at, sums.data());
             for (std::uint32_t i = begin; i < end; ++i) flags_[i] = !(sums[i - begin] < threshold);
         });
         std::uint32_t n_right = 0;
@@ -216,13 +216,12 @@ class Grower {
         const double weight_left = graph.weight[index] - weight_right;
         if (std::min(n_left, n_right) < params_.min_samples_leaf ||
             std::min(weight_left, weight_right) < params_.min_weight_leaf) {
-            graph.tests.remove_last_terms();
             return {};
         }
 
         graph.kind[index] = static_cast<std::uint8_t>(Kind::oblique);
         graph.threshold[index] = threshold;
-        graph.detail[index] = test;
+        graph.detail[index] = graph.tests.add_oblique(test);
         partition(node, work);
         return node.begin + n_left;
     }
@@ -272,9 +271,9 @@ class Grower {
             }
             double* place = sum + places_;
             for (const auto [j, n] : nominal_) {
-                const double code = static_cast<double>(x[j]);
-                if (code >= 0 && code < n) {
-                    place[static_cast<std::uint32_t>(code)] += w;
+                const T code = x[j];
+                if (code >= 0 && code < static_cast<T>(n)) {
+                    place[static_cast<std::int32_t>(code)] += w;
                 } else {
                     for (std::uint32_t k = 0; k < n; ++k) place[k] += w / n;
                 }

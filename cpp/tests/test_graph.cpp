@@ -34,13 +34,21 @@ DecisionGraph shared_graph() {
     const std::uint64_t set[] = {1, 1 << 6};  // categories 0 and 70
     graph.detail[1] = graph.tests.add_set(set);
     const ObliqueTerm terms[] = {{0, -1, 1, 0.5}, {2, -1, -2, 1}};
-    graph.detail[2] = graph.tests.add_terms(terms);
+    graph.detail[2] = graph.tests.add_oblique(std::make_shared<const ObliqueTest>(terms));
     graph.missing_left[1] = graph.missing_left[4] = 1;
     graph.value = {0, 0, 0, 0, 0, 0, 0.25, 0.75, 0, 0, 1, 0};
     graph.weight.assign(6, 1.0);
     graph.n_samples.assign(6, 1);
     graph.validate();
     return graph;
+}
+
+// Changes a term of the graph's oblique test.
+template <class Change>
+void change(DecisionGraph& graph, Change change) {
+    auto terms = graph.tests.oblique[0]->terms();
+    change(terms[1]);
+    graph.tests.oblique[0] = std::make_shared<const ObliqueTest>(terms);
 }
 
 // A tree on random numbers and categories; as many outputs as classes, or one.
@@ -140,11 +148,10 @@ TEST(validation_names_what_is_broken) {
         {"category sets are broken", [](G& g) { g.tests.word_start = {0, 9}; }},
         {"category sets are broken", [](G& g) { g.tests.word_start = {1, 2}; }},
         {"category sets are broken", [](G& g) { g.tests.word_start = {0, 2, 1, 2}; }},
-        {"oblique tests are broken", [](G& g) { g.tests.term_start = {0, 1}; }},
-        {"oblique test has", [](G& g) { g.tests.term_feature[1] = 3; }},
-        {"oblique test has", [](G& g) { g.tests.term_feature[1] = -1; }},
-        {"oblique test has", [](G& g) { g.tests.term_weight[0] = infinity; }},
-        {"oblique test has", [](G& g) { g.tests.term_centre[0] = missing; }},
+        {"oblique test has", [](G& g) { change(g, [](auto& term) { term.feature = 3; }); }},
+        {"oblique test has", [](G& g) { change(g, [](auto& term) { term.feature = -1; }); }},
+        {"oblique test has", [](G& g) { change(g, [](auto& term) { term.weight = infinity; }); }},
+        {"oblique test has", [](G& g) { change(g, [](auto& term) { term.centre = missing; }); }},
         {"unknown kind", [](G& g) { g.kind[2] = 4; }},
         {"must be 0 or 1", [](G& g) { g.missing_left[0] = 2; }},
         {"leaf has a child", [](G& g) { g.left[3] = 5; }},

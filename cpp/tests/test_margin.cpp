@@ -64,7 +64,12 @@ void check_growth(std::uint64_t seed) {
     const DecisionGraph graph = data.grow(1), other = data.grow(3);
     graph.validate();
     CHECK(graph.left == other.left && graph.value == other.value);
-    CHECK(graph.tests.term_weight == other.tests.term_weight);
+    CHECK(graph.tests.oblique.size() == other.tests.oblique.size());
+    for (std::size_t i = 0; i < graph.tests.oblique.size(); ++i) {
+        const auto a = graph.tests.oblique[i]->terms(), b = other.tests.oblique[i]->terms();
+        CHECK(std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                         [](const auto& s, const auto& t) { return s.weight == t.weight; }));
+    }
 
     PackedGraphs packed(graph.n_features, graph.n_outputs);
     packed.add(graph);
@@ -101,22 +106,20 @@ TEST(values_that_overflow_are_refused) {
 }
 
 TEST(oblique_tests_weigh_categories) {
-    TestPool tests;
     // 2 * (x0 - 1) + (x1 = 0 ? 3 : x1 = 1 ? -3 : x1 = 2 ? 6 : missing, the mean 2)
     const ObliqueTerm terms[] = {{0, -1, 2, 1}, {1, 0, 3, 0}, {1, 1, -3, 0}, {1, 2, 6, 0}};
-    const auto test = tests.add_terms(terms);
+    const ObliqueTest test(terms);
     const auto sum_is = [&](double a, double b, double sum) {
         const double x[] = {a, b};
-        return !tests.below(test, x, sum) && tests.below(test, x, sum + 1e-9);
+        return test.sum(x) == sum;
     };
     CHECK(sum_is(1, 0, 3) && sum_is(2, 1, -1) && sum_is(1, 2, 6));
     CHECK(sum_is(1, missing, 2) && sum_is(1, 3, 2) && sum_is(missing, 1, -3));
 }
 
 TEST(oblique_tests_keep_their_order) {
-    TestPool tests;
-    const auto refused = [&](std::vector<ObliqueTerm> terms) {
-        return testing::throws<std::invalid_argument>([&] { tests.add_terms(terms); });
+    const auto refused = [](std::vector<ObliqueTerm> terms) {
+        return testing::throws<std::invalid_argument>([&] { ObliqueTest{terms}; });
     };
     CHECK(refused({{1, 0, 1, 0}, {0, -1, 1, 0}}));
     CHECK(refused({{1, 1, 1, 0}}));

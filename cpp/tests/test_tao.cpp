@@ -112,7 +112,8 @@ TEST(oblique_tests_are_read_from_the_numbers) {
     }
     DecisionGraph graph = stump(2, -1, 3.5);
     graph.kind[0] = static_cast<std::uint8_t>(Kind::oblique);
-    graph.detail[0] = graph.tests.add_terms(std::vector<ObliqueTerm>{{0, -1, 1, 0}, {1, -1, 1, 0}});
+    const ObliqueTerm terms[] = {{0, -1, 1, 0}, {1, -1, 1, 0}};
+    graph.detail[0] = graph.tests.add_oblique(std::make_shared<const ObliqueTest>(terms));
     graph.validate();
     const Classes y{0, 0, 0, 1, 1, 1};
     Team team(1);

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.exceptions import FitFailedWarning
 
@@ -49,7 +50,7 @@ def values(model, X):
 def test_forest_is_a_bag_of_cross_validated_trees(target):
     X, y = sample(target)
     _, bag, tree = KINDS[target]
-    ours = forest(target).fit(X, y)
+    ours = forest(target, cv=2).fit(X, y)
     theirs = bag(tree(ours._kinds()), 8, random_state=0).fit(X, y)
     assert_array_equal(values(ours, X), values(theirs, X))
     for a, b in zip(ours.estimators_, theirs.estimators_, strict=True):
@@ -59,12 +60,30 @@ def test_forest_is_a_bag_of_cross_validated_trees(target):
 @targets
 def test_member_is_the_tree_fitted_on_its_bag(target):
     X, y = sample(target)
-    model = forest(target).fit(X, y)
+    model = forest(target, cv=2).fit(X, y)
     for place in (0, 7):
         member = model.estimators_[place]
         weights = np.bincount(model.estimators_samples_[place], minlength=len(y))
         alone = KINDS[target][2](**member.get_params()).fit(X, y, sample_weight=weights)
         assert alone.scores_ == member.scores_
+        assert_array_equal(values(alone, X), values(member, X))
+
+
+@targets
+@pytest.mark.parametrize("weighted", [False, True])
+def test_kinds_are_judged_on_the_rows_that_a_member_did_not_draw(target, weighted):
+    X, y = sample(target)
+    weights = np.arange(len(y)) % 3 if weighted else None
+    model = forest(target).fit(X, y, sample_weight=weights)
+    for place in (0, 7):
+        member, drawn = model.estimators_[place], model.estimators_samples_[place]
+        unseen = np.setdiff1d(np.arange(len(y)), drawn)
+        score = member.score(X[unseen], y[unseen], None if weights is None else weights[unseen])
+        assert_allclose(member.scores_[member.selected_], score)
+        assert member.scores_[member.selected_] == max(member.scores_.values())
+        own = np.bincount(drawn, weights=None if weights is None else weights[drawn])
+        own.resize(len(y))
+        alone = clone(member.estimator_).fit(X, y, sample_weight=own)
         assert_array_equal(values(alone, X), values(member, X))
 
 
@@ -148,7 +167,7 @@ def test_warm_start_and_subset_keep_the_members(target):
 @targets
 def test_out_of_bag_score_is_close_to_that_on_unseen_rows(target):
     X, y = sample(target)
-    model = forest(target, n_estimators=60, oob_score=True).fit(X[::2], y[::2])
+    model = forest(target, n_estimators=60, oob_score=True, cv=2).fit(X[::2], y[::2])
     assert abs(model.oob_score_ - model.score(X[1::2], y[1::2])) < 0.15
 
 

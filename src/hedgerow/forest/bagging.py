@@ -247,7 +247,8 @@ class _Bag(Ensemble):
             if hasattr(member, "random_state"):
                 random = check_random_state(self._draws.seed_of(place))
                 member.random_state = random.randint(2**31 - 1)
-            return delayed(grow_member)(place, member, self, table, targets, weights_of(place))
+            shared = self._table_of(place, table, weights)
+            return delayed(grow_member)(place, member, self, shared, targets, weights_of(place))
 
         if not (self._has_graphs and self.estimator_._grows_on_rows()):
             labels = self._labels(y)
@@ -258,6 +259,10 @@ class _Bag(Ensemble):
         targets = y if is_classifier(self) else reader._read_targets(y)
         table = reader._load(X)
         return grow
+
+    def _table_of(self, place: int, table: Any, weights: np.ndarray | None) -> Any:
+        """The loaded table as member number ``place`` gets it."""
+        return table
 
     def _fit_members(self, task: Callable[[int], Any], new: range, report: Progress | None) -> None:
         """Fit members of any kind through joblib."""

@@ -5,17 +5,21 @@ better than large homogeneous" (2008). Every member is a cross-validated tree: o
 rows it holds a small contest between kinds of tree and keeps the winner, so the forest mixes the
 kinds in proportion to their success. The table is read and binned once for all members and folds.
 
-A named shortcut: the same forest is ``BaggingClassifier(CrossValidatedTreeClassifier(...), 100)``.
-The paper's two kinds of tree are ``candidates="paper"``. The default has three, which were better
-on average on data sets that are not among those of the paper's tables (``docs/mean_margin.md``).
+The paper's forest is ``candidates="paper"``: two kinds of tree, and a contest by 2-fold
+cross-validation on the member's rows. It is a shortcut of
+``BaggingClassifier(CrossValidatedTreeClassifier(...), 100)``. The default has five kinds, grown on
+all rows of the member and judged on the rows that it did not draw. That was better on average on
+data sets that are not among those of the paper's tables (``docs/mean_margin.md``).
 """
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow.forest.bagging import BaggingClassifier, BaggingRegressor
+from hedgerow.forest.draws import Draws
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.cross_validated import CrossValidatedTreeClassifier, CrossValidatedTreeRegressor
 from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRegressor
@@ -23,12 +27,14 @@ from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRe
 _PARAMETERS = """\
     n_estimators : int, default=100
         Number of members.
-    cv : int, default=2
-        Folds of each member's contest; the paper has 2.
+    cv : int, default=None
+        Folds of each member's contest on its own rows. None judges the kinds on the rows that the
+        member did not draw, except for ``candidates="paper"``, which has 2 folds.
     max_samples : int or float, default=1.0
         Rows drawn for each member, with replacement, as a number or a share of all.
     oob_score : bool, default=False
-        Judge the forest on the rows that members did not see.
+        Judge the forest on the rows that members did not draw. With ``cv=None`` these rows have
+        chosen the kinds as well, so the score is somewhat high; ``cv=2`` gives a fair one.
     warm_start : bool, default=False
         Keep the members of the last fit and fit only those that are missing to ``n_estimators``.
         The table must be the same.
@@ -75,26 +81,40 @@ class _Mixed:
     _paper_criterion: str
     _features: Any  # that a random tree looks at for each split
     _members: list
+    _draws: Draws
     candidates: Any
-    cv: int
+    cv: int | None
     bootstrap, bootstrap_features, max_features = True, False, 1.0
     categorical_features = "auto"
 
     def _member(self):
         return self._contest(
-            self._kinds(), cv=self.cv, categorical_features=self.categorical_features
+            self._kinds(),
+            cv=2 if self.cv is None else self.cv,
+            categorical_features=self.categorical_features,
         )
 
     def _kinds(self) -> Any:
         """The candidates with their names."""
-        raw = ("raw mmdt", self._oblique(standardize=False))
-        if self.candidates is None:
-            random = self._axis(max_features=self._features)
-            return [("random cart", random), ("mmdt", self._oblique()), raw]
+        erdt, raw = self._axis(criterion=self._paper_criterion), self._oblique(standardize=False)
         if isinstance(self.candidates, str):
             parameters.check_option("candidates", self.candidates, ("paper",))
-            return [("erdt", self._axis(criterion=self._paper_criterion)), ("mmdt", raw[1])]
-        return self.candidates
+            return [("erdt", erdt), ("mmdt", raw)]
+        if self.candidates is not None:
+            return self.candidates
+        return [  # the more random first: it is kept where scores are the same
+            ("extra tree", self._axis(splitter="random", max_features=self._features)),
+            ("random cart", self._axis(max_features=self._features)),
+            ("erdt", erdt),
+            ("mmdt", self._oblique()),
+            ("raw mmdt", raw),
+        ]
+
+    def _table_of(self, place: int, table: Any, weights: np.ndarray | None) -> Any:
+        if self.cv is not None or isinstance(self.candidates, str):
+            return table
+        unseen = self._draws.bag(place) == 0
+        return table._replace(unseen=unseen * (1.0 if weights is None else weights))
 
     @property
     def composition_(self) -> dict[str, int]:
@@ -112,9 +132,10 @@ class HeterogeneousForestClassifier(_Mixed, BaggingClassifier):
     ----------
     candidates : list of (str, estimator) pairs or "paper", default=None
         The kinds of tree with their names: hedgerow classifiers that hold one decision graph. None
-        takes CART that looks at a few random features for each split ("random cart") and
-        mean-margin trees with and without ``standardize`` ("mmdt", "raw mmdt"). "paper" takes CART
-        by entropy ("erdt") and mean-margin trees without ``standardize`` ("mmdt").
+        takes CART that looks at a few random features for each split, with random thresholds
+        ("extra tree") and the best ones ("random cart"), CART by entropy ("erdt"), and mean-margin
+        trees with and without ``standardize`` ("mmdt", "raw mmdt"). "paper" takes CART by entropy
+        ("erdt") and mean-margin trees without ``standardize`` ("mmdt").
     {parameters}
     voting : {{"soft", "hard"}}, default="soft"
         Average the members' probabilities, or count their predictions.
@@ -146,7 +167,7 @@ class HeterogeneousForestClassifier(_Mixed, BaggingClassifier):
         candidates=None,
         n_estimators=100,
         *,
-        cv=2,
+        cv=None,
         max_samples=1.0,
         oob_score=False,
         warm_start=False,
@@ -179,7 +200,8 @@ class HeterogeneousForestRegressor(_Mixed, BaggingRegressor):
     ----------
     candidates : list of (str, estimator) pairs or "paper", default=None
         The kinds of tree with their names: hedgerow regressors that hold one decision graph. None
-        takes CART that looks at a third of the features for each split ("random cart") and
+        takes CART that looks at a third of the features for each split, with random thresholds
+        ("extra tree") and the best ones ("random cart"), CART that looks at all ("erdt"), and
         mean-margin trees with and without ``standardize`` ("mmdt", "raw mmdt"). "paper" takes CART
         ("erdt") and mean-margin trees without ``standardize`` ("mmdt").
     {parameters}
@@ -209,7 +231,7 @@ class HeterogeneousForestRegressor(_Mixed, BaggingRegressor):
         candidates=None,
         n_estimators=100,
         *,
-        cv=2,
+        cv=None,
         max_samples=1.0,
         oob_score=False,
         warm_start=False,

@@ -330,20 +330,25 @@ class _Budget:
             else:
                 high = guess
                 if guess == C or n_splits >= self._ENOUGH * self.max_splits:
-                    break
+                    return self.best[1:]
             # The number of splits falls about like 1 / C.
             wanted = max(guess, low) * max(n_splits, 1) / self.max_splits
             guess = wanted if low < wanted < high else np.sqrt(low * high)
-        else:
+        if self._used() < self._ENOUGH * self.max_splits:
             for share in (1, 0.75, 0.5):
                 start = self.best_first(max(1, int(share * self.max_splits)))
                 for price in (C, high):
                     self._try(price, start)
         if not self.best[2]:
             self._try(1.0)
-        return self.best[1], self.best[2]
+        return self.best[1:]
+
+    def _used(self) -> int:
+        """Splits of the best graph so far."""
+        return self.best[2]["graph"].n_splits if self.best[2] else 0
 
     def _try(self, C: float, start: DecisionGraph | None = None) -> int:
+        """Grow a graph, cut it down if that is worth it, and return how many splits it had."""
         grown = self.grow(C, start)
         n_splits = grown["graph"].n_splits
         if n_splits > self._TOO_MANY * self.max_splits:

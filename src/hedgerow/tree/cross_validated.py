@@ -155,8 +155,12 @@ class _CrossValidatedTree(GraphModel):
         random = check_random_state(self.random_state)
         rows = np.arange(len(y), dtype=np.uint32) if rows is None else rows
         rows = rows if weights is None else rows[weights[rows] > 0]
-        classes = y[rows] if self._kind is GraphClassifier else None
-        folds = folds_of(rows, self.cv, random, classes)
+        judge: _Folds | _OutOfBag
+        if tables.unseen is None:
+            classes = y[rows] if self._kind is GraphClassifier else None
+            judge = _Folds(rows, folds_of(rows, self.cv, random, classes), weights)
+        else:
+            judge = _OutOfBag(rows, tables.unseen)
         entries, failures = {}, []
         self.scores_ = {}
         for name, (prepared, table) in tables.entrants.items():
@@ -169,9 +173,10 @@ class _CrossValidatedTree(GraphModel):
             try:
                 kind = _Sharing if candidate._grows_on_rows() else _Fitting
                 entry = kind(candidate, self, tables, table, y, weights)
-                self.scores_[name] = np.nan  # a bag of one row, drawn again and again
-                if len(folds) > 1:
-                    self.scores_[name] = self._score(y, weights, *_unseen(entry, folds))
+                judged, found = judge.predictions(entry)
+                self.scores_[name] = np.nan  # too few rows to judge by, where few are drawn
+                if len(judged) > 1:
+                    self.scores_[name] = self._score(y, judge.weights, judged, found)
                 entries[name] = entry
             except Exception as error:
                 self.scores_[name] = np.nan
@@ -182,7 +187,7 @@ class _CrossValidatedTree(GraphModel):
             message = "These candidates failed and are out of the contest:\n" + "\n".join(failures)
             warnings.warn(message, FitFailedWarning, stacklevel=4)
         self.selected_ = max(entries, key=lambda name: self.scores_[name])
-        self.estimator_ = entries[self.selected_].winner(rows)
+        self.estimator_ = judge.winner(entries[self.selected_])
         return self.estimator_.graph_
 
     def _with_graph(self, graph: Any, removed: np.ndarray | None) -> Any:
@@ -203,6 +208,9 @@ class _Tables(NamedTuple):
     read: Any
     matrix: np.ndarray
     entrants: dict[str, tuple[Any, Any]]  # candidate and its table; the exception, if that failed
+    # The weights of the rows that a member of a bag has not drawn, zero for the others; None for a
+    # contest by cross-validation.
+    unseen: np.ndarray | None = None
 
 
 class _Sharing:
@@ -216,13 +224,12 @@ class _Sharing:
         # A regressor may refuse targets (Poisson); classes were checked when they were coded.
         self.y = y if hasattr(model, "classes_") else candidate._read_targets(y)
 
-    def predict(self, train, test):
+    def predictions(self, train, test):
         """Outcomes of the test rows, from a graph grown on the training rows."""
         graph = self.candidate._grow(self.table, self.y, self.weights, train)
-        n_jobs = parameters.resolve_n_jobs(self.candidate.n_jobs)
-        return self.outcomes(graph.value)[graph.apply(self.matrix, n_jobs, test)]
+        return _outcomes_of(graph, self, test)
 
-    def winner(self, rows):
+    def grow(self, rows):
         """The candidate, grown on the given rows."""
         graph = self.candidate._grow(self.table, self.y, self.weights, rows)
         self.candidate._set_graph(graph)
@@ -233,33 +240,64 @@ class _Fitting:
     """A candidate that is fitted anew on a copy of the rows."""
 
     def __init__(self, candidate, model, tables, table, y, weights):
-        self.candidate, self.tables, self.y = candidate, tables, y
+        self.candidate, self.read, self.y = candidate, tables.read, y
+        self.matrix, self.outcomes = tables.matrix, model._outcomes
         self.weights = np.ones(len(y)) if weights is None else weights
         self.classes = getattr(model, "classes_", None)
         self.categories = list(model.schema_.categories)
 
-    def predict(self, train, test):
+    def predictions(self, train, test):
         """Outcomes of the test rows, from a fit on the training rows."""
         member = clone(self.candidate).set_params(categorical_features=self.categories)
-        matrix = self.tables.matrix
-        member.fit(matrix[train], self.y[train], sample_weight=self.weights[train])
-        return member.predict(matrix[test])
+        member.fit(self.matrix[train], self.y[train], sample_weight=self.weights[train])
+        return member.predict(self.matrix[test])
 
-    def winner(self, rows):
+    def grow(self, rows):
         """The candidate, fitted on the whole table, where only the given rows have a weight."""
         weights = np.zeros(len(self.y))
         weights[rows] = self.weights[rows]
         y = self.y if self.classes is None else self.classes[self.y]
-        return self.candidate.fit(self.tables.read, y, sample_weight=weights)
+        return self.candidate.fit(self.read, y, sample_weight=weights)
 
 
-def _unseen(entry: Any, folds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of all folds, and what graphs that did not see them predict."""
-    found = []
-    for k, fold in enumerate(folds):
-        others = np.sort(np.concatenate(folds[:k] + folds[k + 1 :]))
-        found.append(entry.predict(others, fold))
-    return np.concatenate(folds), np.concatenate(found)
+def _outcomes_of(graph: DecisionGraph, entry: Any, rows: np.ndarray) -> np.ndarray:
+    """What a graph of the candidate predicts for rows of the table."""
+    n_jobs = parameters.resolve_n_jobs(entry.candidate.n_jobs)
+    return entry.outcomes(graph.value)[graph.apply(entry.matrix, n_jobs, rows)]
+
+
+class _Folds:
+    """Candidates are judged on each fold, grown on the others; the winner is grown on all rows."""
+
+    def __init__(self, rows, folds, weights):
+        self.rows, self.weights = rows, weights
+        self.judged = np.concatenate(folds) if len(folds) > 1 else rows[:0]
+        self.splits = [
+            (np.sort(np.concatenate(folds[:k] + folds[k + 1 :])), fold)
+            for k, fold in enumerate(folds)
+            if len(folds) > 1
+        ]
+
+    def predictions(self, entry):
+        found = [entry.predictions(train, test) for train, test in self.splits]
+        return self.judged, np.concatenate(found) if found else None
+
+    def winner(self, entry):
+        return entry.grow(self.rows)
+
+
+class _OutOfBag:
+    """Candidates are grown on all rows of a bag and judged on those that are not in it."""
+
+    def __init__(self, rows, weights):
+        self.rows, self.weights = rows, weights
+        self.judged = np.flatnonzero(weights).astype(np.uint32)
+
+    def predictions(self, entry):
+        return self.judged, _outcomes_of(entry.grow(self.rows).graph_, entry, self.judged)
+
+    def winner(self, entry):
+        return entry.candidate
 
 
 @_with_parameters
