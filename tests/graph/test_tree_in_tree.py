@@ -199,6 +199,15 @@ def test_result_is_the_same_for_any_n_jobs(kind):
     assert same_graph(graphs[0], graphs[2])
 
 
+def test_a_wide_table_gives_the_same_graph_for_any_n_jobs():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, size=(4200, 260)).astype(np.uint8)  # also kept by row
+    y = (X[:, 0] // 3 + X[:, 1] // 5 * (X[:, 2] > 4)) % 3
+    graphs = [TreeInTreeClassifier(C=5e-3, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 3)]
+    assert graphs[0].score(X, y) == 1
+    assert same_graph(*graphs)
+
+
 @given(tables("classes"), models())
 def test_a_weight_of_two_is_the_row_twice(table, parameters):
     model = TreeInTreeClassifier(categorical_features=list(table.categorical), **parameters)
