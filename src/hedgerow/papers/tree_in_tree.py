@@ -193,6 +193,7 @@ def run_table_1(data: Data, seed: int, published: Published, plan: Plan) -> dict
 def run_ensemble(data: Data, kind: str, n_splits: int, sizes: list[int], seed: int) -> dict:
     """Bags or boosting of TnT and of CART with as many splits, by number of members."""
     out: dict[str, dict] = {"TnT": {}, "CART": {}}
+    ensemble: Any
     member: Any
     if kind == "bag":  # one price for all members: that of the published size on a bag of the rows
         rows = np.random.default_rng(seed).integers(len(data.y), size=len(data.y))
