@@ -20,6 +20,8 @@ namespace {
 class Learner {
     // Nodes with more rows are grown one after the other, each by the whole team.
     static constexpr std::size_t many_rows = 4096;
+    // A table with more codes than the cache has bytes is copied by row, for the small nodes.
+    static constexpr std::size_t many_cells = std::size_t{1} << 20;
 
   public:
     Learner(const Dataset& data, const double* numbers, std::vector<Row> rows,
@@ -50,7 +52,9 @@ class Learner {
         for (std::size_t f = 0; f < data.n_features(); ++f) {
             n_categories_.push_back(data.column(f).categorical ? data.column(f).n_bins : 0);
         }
-        if (has_narrow_codes(data)) by_row_.emplace(data, team);
+        if (data.n_rows() * data.n_features() > many_cells && has_narrow_codes(data)) {
+            by_row_.emplace(data, team);
+        }
         if (!stats_.has_classes() || !targets.weights.empty()) care_weight_.resize(data.n_rows());
     }
 

@@ -34,15 +34,19 @@ def check_int(name: str, value: object, *, low: int, optional: bool = False) -> 
         _fail(name, words + " or None" * optional, value)
 
 
-def check_real(name: str, value: object, *, low: float, high: float = np.inf) -> None:
-    """A finite number in [low, high]."""
+def check_real(
+    name: str, value: object, *, low: float, high: float = np.inf, auto: bool = False
+) -> None:
+    """A finite number in [low, high], or the word "auto" where that is allowed."""
+    if auto and isinstance(value, str) and value == "auto":
+        return
     try:
         finite = is_real(value) and np.isfinite(float(value))  # type: ignore[arg-type]
     except OverflowError:  # an int beyond every float
         finite = False
     if not finite or not low <= value <= high:  # type: ignore[operator]
         span = f"of at least {low:g}" if high == np.inf else f"from {low:g} to {high:g}"
-        _fail(name, f"a number {span}", value)
+        _fail(name, f"a number {span}" + " or 'auto'" * auto, value)
 
 
 def check_open_share(name: str, value: object) -> None:

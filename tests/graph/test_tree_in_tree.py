@@ -199,6 +199,15 @@ def test_result_is_the_same_for_any_n_jobs(kind):
     assert same_graph(graphs[0], graphs[2])
 
 
+def test_a_wide_table_gives_the_same_graph_for_any_n_jobs():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, size=(4200, 260)).astype(np.uint8)  # also kept by row
+    y = (X[:, 0] // 3 + X[:, 1] // 5 * (X[:, 2] > 4)) % 3
+    graphs = [TreeInTreeClassifier(C=5e-3, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 3)]
+    assert graphs[0].score(X, y) == 1
+    assert same_graph(*graphs)
+
+
 @given(tables("classes"), models())
 def test_a_weight_of_two_is_the_row_twice(table, parameters):
     model = TreeInTreeClassifier(categorical_features=list(table.categorical), **parameters)
@@ -208,6 +217,18 @@ def test_a_weight_of_two_is_the_row_twice(table, parameters):
         np.concatenate([table.X, table.X[twice]]), np.concatenate([table.y, table.y[twice]])
     )
     assert_allclose(weighted.predict_proba(table.X), repeated.predict_proba(table.X))
+
+
+def test_the_price_depends_on_the_number_of_rows():
+    X, y = load_iris(return_X_y=True)
+    assert TreeInTreeClassifier().fit(X, y).C_ == 4 / 150
+    assert TreeInTreeRegressor().fit(X, y).C_ == 7 / 150
+    assert TreeInTreeClassifier().fit(X, y, np.repeat([0, 1, 2], 50)).C_ == 4 / 150
+    assert TreeInTreeClassifier().fit(X, y, np.repeat([0, 0.5, 2], 50)).C_ == 4 / 100
+    stopped = TreeInTreeClassifier(early_stopping=True, validation_fraction=0.2)
+    assert stopped.fit(X, y).C_ == 4 / 120
+    assert TreeInTreeClassifier(max_splits=3).fit(X, y).C_ >= 1e-4
+    assert TreeInTreeClassifier(C=0.01).fit(X, y).C_ == 0.01
 
 
 def test_leaves_of_one_class_can_be_merged():
@@ -229,7 +250,9 @@ def test_more_merges_lower_the_loss():
 
 def test_early_stopping_keeps_the_round_that_predicts_unseen_rows_best():
     X, y = load_digits(return_X_y=True)
-    model = TreeInTreeClassifier(early_stopping=True, validation_fraction=0.3, random_state=0)
+    model = TreeInTreeClassifier(
+        C=1e-4, early_stopping=True, validation_fraction=0.3, random_state=0
+    )
     model.fit(X, y)
     losses = model.history_["validation_loss"]
     assert (np.diff(losses[model.history_["accepted"]]) < 0).all()
@@ -336,7 +359,7 @@ def test_warm_start_from_something_else_is_refused():
         ),
         ({"n_merges": 0}, "'n_merges' must be a positive int, got 0."),
         ({"n_rounds": 1.5}, "'n_rounds' must be a positive int, got 1.5."),
-        ({"C": -1}, "'C' must be a number of at least 0, got -1."),
+        ({"C": -1}, "'C' must be a number of at least 0 or 'auto', got -1."),
         ({"merge_leaves": 1}, "'merge_leaves' must be True or False, got 1."),
         ({"early_stopping": "no"}, "'early_stopping' must be True or False, got 'no'."),
         (

@@ -6,8 +6,9 @@ all splits of a leaf and all joins of two leaves, by the decrease of the total G
 split pays ``C`` for its new test. Joins never lower the impurity, so they come when no split is
 worth its price, and what they join may be worth splitting again.
 
-The paper's search over all pairs of leaves is quadratic in every step. Here each leaf remembers its
-best partner, and a step looks only at the pairs of leaves that are new or have lost their partner.
+The paper's search over all pairs of leaves is quadratic in every step. Here pairs are looked at
+when no split is worth its price, each leaf remembers its best partner, and a step looks only at
+the pairs of leaves that are new or have lost their partner.
 """
 
 from collections.abc import Callable
@@ -23,12 +24,6 @@ from hedgerow._growth import MOST, total_weight
 CATEGORY = 2  # the kind of a node that tests for a set of categories
 
 
-def _lost(counts: np.ndarray) -> np.ndarray:
-    """Weight times Gini impurity of sets of rows, from their class weights."""
-    weight = counts.sum(axis=-1)
-    return weight - (counts**2).sum(axis=-1) / weight
-
-
 def _decrease(stump: DecisionGraph) -> float:
     """What the one test of a tree takes off its weighted impurity; -inf without a test."""
     lost = stump.weight * stump.impurity
@@ -36,49 +31,59 @@ def _decrease(stump: DecisionGraph) -> float:
 
 
 class _Pairs:
-    """The best partner of each leaf to be joined with."""
+    """The best partner of each leaf to be joined with: of equal ones the first.
+
+    Partners are looked for when they are asked for; until then new leaves and those that lost
+    their partner are only marked.
+    """
 
     def __init__(self, n_classes: int, noise: float):
         self.noise = noise  # a smaller loss is rounding
+        # By leaf, in the order of their numbers.
+        self.number = np.empty(0, dtype=np.intp)
         self.counts = np.empty((0, n_classes))
-        self.lost = np.empty(0)
-        self.alive = np.empty(0, dtype=bool)
+        self.weight = np.empty(0)
+        self.squares = np.empty(0)  # sum of the squared counts
         self.gain = np.empty(0)  # of joining a leaf with its best partner
         self.partner = np.empty(0, dtype=np.intp)
+        self.marked = np.empty(0, dtype=bool)
 
-    def _look_for_partner(self, leaf: int) -> np.ndarray:
-        """What joining a leaf with each other one gains: zero at most."""
-        gains = self.lost + self.lost[leaf] - _lost(self.counts + self.counts[leaf])
-        gains[gains > -self.noise] = 0
-        gains[~self.alive] = gains[leaf] = -np.inf
-        self.partner[leaf] = gains.argmax()
-        self.gain[leaf] = gains.max()
-        return gains
-
-    def add(self, counts: np.ndarray) -> None:
+    def add(self, number: int, counts: np.ndarray) -> None:
         """Append a leaf with these class weights."""
-        leaf = len(self.lost)
+        self.number = np.append(self.number, number)
         self.counts = np.vstack([self.counts, counts])
-        self.lost = np.append(self.lost, _lost(counts))
-        self.alive = np.append(self.alive, True)
+        self.weight = np.append(self.weight, counts.sum())
+        self.squares = np.append(self.squares, counts @ counts)
         self.gain = np.append(self.gain, -np.inf)
-        self.partner = np.append(self.partner, leaf)
-        gains = self._look_for_partner(leaf)
-        better = gains > self.gain
-        self.gain[better] = gains[better]
-        self.partner[better] = leaf
+        self.partner = np.append(self.partner, -1)
+        self.marked = np.append(self.marked, True)
 
-    def remove(self, leaves: list[int]) -> None:
+    def remove(self, numbers: list[int]) -> None:
         """Forget leaves that were split or joined."""
-        self.alive[leaves] = False
-        self.gain[leaves] = -np.inf
-        for widow in np.flatnonzero(np.isin(self.partner, leaves) & self.alive):
-            self._look_for_partner(int(widow))
+        stay = np.ones(len(self.number), dtype=bool)
+        for number in numbers:
+            stay[self.number.searchsorted(number)] = False
+            self.marked |= self.partner == number
+        for name in ("number", "counts", "weight", "squares", "gain", "partner", "marked"):
+            setattr(self, name, getattr(self, name)[stay])
 
     def best(self) -> tuple[float, list[int]]:
-        """Gain and leaves of the best join; of equal ones the first."""
+        """Gain and leaves of the best join."""
+        lost = self.weight - self.squares / self.weight
+        for leaf in np.flatnonzero(self.marked):
+            weight = self.weight + self.weight[leaf]
+            squares = self.squares + self.squares[leaf] + 2 * (self.counts @ self.counts[leaf])
+            gains = lost + lost[leaf] - (weight - squares / weight)  # zero at most
+            gains[gains > -self.noise] = 0
+            gains[leaf] = -np.inf
+            better = gains > self.gain
+            self.gain[better] = gains[better]
+            self.partner[better] = self.number[leaf]
+            self.gain[leaf] = gains.max()
+            self.partner[leaf] = self.number[gains.argmax()]
+        self.marked[:] = False
         leaf = int(self.gain.argmax())
-        return self.gain[leaf], [leaf, int(self.partner[leaf])]
+        return self.gain[leaf], [int(self.number[leaf]), int(self.partner[leaf])]
 
 
 class _Growth:
@@ -109,7 +114,7 @@ class _Growth:
         self.rows[leaf], self.branches[leaf] = rows, branches
         for parent, side in branches:
             self.children[parent][side] = leaf
-        self.pairs.add(self.count_classes(rows))
+        self.pairs.add(leaf, self.count_classes(rows))
 
     def remove(self, leaves: list[int]) -> None:
         """Leaves become something else."""
@@ -292,8 +297,9 @@ class NaiveDecisionGraphClassifier(GraphClassifier):
         price = self.C * total
         self.steps_ = []
         while self.max_splits is None or len(growth.children) < self.max_splits:
-            (split_gain, leaf), (join_gain, pair) = growth.best_split(), growth.pairs.best()
+            split_gain, leaf = growth.best_split()
             split_gain -= price
+            join_gain, pair = growth.pairs.best() if split_gain <= 0 else (-np.inf, [])
             # Without a split there is nothing to hope for but a smaller graph.
             worth_it = 0 if self.max_splits is None or split_gain == -np.inf else -np.inf
             if max(split_gain, join_gain) < worth_it or (split_gain == join_gain == -np.inf):

@@ -54,9 +54,10 @@ _PARAMETERS = """\
         How often the micro-trees become part of the graph. With 1 the graph is a pruned CART tree.
     n_rounds : int, default=5
         Most rounds before each merge; in a round every node gets a new micro-tree.
-    C : float, default=1e-4
+    C : float or "auto", default="auto"
         Price of a split: how much of the mean impurity of the training rows it has to remove, the
-        ``ccp_alpha`` of CART. {scale}The larger, the smaller the graph.
+        ``ccp_alpha`` of CART. {scale}The larger, the smaller the graph. "auto" is {rows} / number
+        of training rows; 1e-4 with ``max_splits``, which then decides.
     max_splits : int, default=None
         Most splits of the graph. The best graph within them is searched among prices from ``C``
         upwards, larger graphs without their least useful splits, and, where these leave many
@@ -119,12 +120,12 @@ class _Loaded(NamedTuple):
     X: Any
 
 
-def _with_parameters(scale: str, task: str):
+def _with_parameters(scale: str, task: str, rows: int):
     """Fill the shared parts of the docstring in."""
 
     def fill(cls):
         cls.__doc__ = cls.__doc__.format(
-            parameters=_PARAMETERS.strip().format(scale=scale, task=task),
+            parameters=_PARAMETERS.strip().format(scale=scale, task=task, rows=rows),
             table=_TABLE_PARAMETERS.strip(),
             attributes=_ATTRIBUTES.strip(),
         )
@@ -135,6 +136,7 @@ def _with_parameters(scale: str, task: str):
 
 class _TreeInTree(GraphModel):
     _criteria: ClassVar[dict[str, str]]
+    _rows_per_split: ClassVar[int]  # what "auto" asks of a split, in rows of impurity 1
     _merge_leaves = False
 
     def _check_parameters(self) -> None:
@@ -142,7 +144,7 @@ class _TreeInTree(GraphModel):
         parameters.check_option("micro_trees", self.micro_trees, MICRO_TREES)
         parameters.check_int("n_merges", self.n_merges, low=1)
         parameters.check_int("n_rounds", self.n_rounds, low=1)
-        parameters.check_real("C", self.C, low=0)
+        parameters.check_real("C", self.C, low=0, auto=True)
         parameters.check_int("max_splits", self.max_splits, low=1, optional=True)
         parameters.check_int("fine_tune", self.fine_tune, low=0)
         parameters.check_int("max_depth", self.max_depth, low=1, optional=True)
@@ -212,7 +214,7 @@ class _TreeInTree(GraphModel):
                 bins, train, y, weights, GrowParams(**micro, max_leaf_nodes=n_splits + 1), n_jobs
             )
 
-        self.C_ = float(self.C)
+        self.C_ = self._price(y, weights, train)
         if self.max_splits is None:
             grown = grow_graph(self.C_)
         else:
@@ -221,6 +223,19 @@ class _TreeInTree(GraphModel):
         self.history_ = {**grown["rounds"], "accepted": grown["rounds"]["accepted"].astype(bool)}
         self._removed = sum_by_feature(grown["graph"], grown["removed"], self.scale_)
         return grown["graph"]
+
+    def _price(self, y: np.ndarray, weights: np.ndarray | None, rows: Any) -> float:
+        """The price of a split at the given rows (all when None)."""
+        if self.C != "auto":
+            return float(self.C)
+        if self.max_splits is not None:
+            return 1e-4
+        n_rows = len(y) if rows is None else len(rows)
+        if weights is not None:
+            some = weights if rows is None else weights[rows]
+            # Whole weights are rows that repeat; other weights say what a row counts.
+            n_rows = some.sum() if (some % 1 == 0).all() else np.count_nonzero(some)
+        return self._rows_per_split / n_rows
 
     def _validation_split(self, y: np.ndarray, weights: np.ndarray | None, rows: Any) -> tuple:
         """Rows to grow on and rows to validate on; None means all and none."""
@@ -346,7 +361,7 @@ class _Budget:
         return n_splits
 
 
-@_with_parameters("", "TreeClassifier")
+@_with_parameters("", "TreeClassifier", rows=4)
 class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
     """A decision graph for classification, grown by Tree in Tree.
 
@@ -378,6 +393,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
     """
 
     _criteria = CLASSIFICATION_CRITERIA
+    _rows_per_split = 4
 
     def __init__(
         self,
@@ -386,7 +402,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
         micro_trees="axis",
         n_merges=2,
         n_rounds=5,
-        C=1e-4,
+        C="auto",
         max_splits=None,
         fine_tune=0,
         max_depth=None,
@@ -426,7 +442,7 @@ class TreeInTreeClassifier(GraphClassifier, _TreeInTree):
         self._merge_leaves = bool(self.merge_leaves)
 
 
-@_with_parameters("In units of the targets' variance. ", "TreeRegressor")
+@_with_parameters("In units of the targets' variance. ", "TreeRegressor", rows=7)
 class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
     """A decision graph for regression, grown by Tree in Tree.
 
@@ -453,6 +469,7 @@ class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
     """
 
     _criteria: ClassVar[dict[str, str]] = {"squared_error": "squared_error"}
+    _rows_per_split = 7
 
     def __init__(
         self,
@@ -461,7 +478,7 @@ class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
         micro_trees="axis",
         n_merges=2,
         n_rounds=5,
-        C=1e-4,
+        C="auto",
         max_splits=None,
         fine_tune=0,
         max_depth=None,

@@ -49,6 +49,7 @@ CONFIGURATIONS = (
     "light, flat",
 )
 FASHION_ROWS = (4000, 2000)  # training and test images that are scanned
+NETWORKS = ("shallow", "optimal", "deep")  # first trees
 DEPTHS = (*range(1, 13), 15, 20, 25, 30)  # of the second tree
 
 
@@ -182,7 +183,7 @@ def networks(name: str, part: Part) -> dict[str, Any]:
     )
     optimal = double("cv", 1).fit(part.X, part.y).encoding_depth_
     found: dict[str, Any] = {"optimal": optimal, "tree": {}, "network": {}, "first_cut": {}}
-    for depth in sorted({max(1, optimal // 3), optimal, optimal + 6}):
+    for depth in (max(1, optimal // 3), optimal, optimal + 6):
         tree = single(max_depth=depth).fit(part.X, part.y)
         found["tree"][str(depth)] = float(tree.score(part.X_test, part.y_test))
         scores = []
@@ -359,30 +360,29 @@ def _page_networks(journal: study.Journal, out: Path) -> str:
     rows, on_new, cuts = [], 0, 0
     for name, line in zip(names, axes, strict=True):
         runs = [result for _, result in journal.find(figure=6, set=name)]
-        first = runs[0]
-        for depth, axis in zip(first["network"], line, strict=False):
-            same = [run for run in runs if depth in run["network"]]
-            scores = 100 * np.array([run["network"][depth] for run in same])
-            tree = 100 * np.mean([run["tree"][depth] for run in same])
+        runs = [run for run in runs if run["optimal"] > 1]  # else there is no shallower tree
+        for place, (kind, axis) in enumerate(zip(NETWORKS, line, strict=True)):
+            pairs, trees, new = (
+                [list(run[what].values())[place] for run in runs]
+                for what in ("network", "tree", "first_cut")
+            )
+            depths = sorted(int(list(run["network"])[place]) for run in runs)
+            depth = "–".join(map(str, dict.fromkeys((depths[0], depths[-1]))))
+            scores, tree = 100 * np.array(pairs), 100 * np.mean(trees)
             axis.boxplot(scores, tick_labels=DEPTHS)
             axis.axhline(tree, color="green", linestyle="--")
             axis.set_title(f"{name}: first tree of depth {depth}", fontsize=8)
             axis.tick_params(labelsize=6)
             mean = scores.mean(axis=0)
-            new = [run["first_cut"][depth] for run in same]
-            on_new += sum(is_new for is_new, _ in new)
-            cuts += len(new)
-            mark = " (optimal)" if int(depth) == first["optimal"] else ""
+            n_new = sum(is_new for is_new, _ in new)
+            on_new, cuts = on_new + n_new, cuts + len(new)
             where = f"{np.mean([t for _, t in new]):.2f}"
-            feature = "new" if all(is_new for is_new, _ in new) else "raw"
             best = f"{mean.max():.2f} ({DEPTHS[np.argmax(mean)]})"
-            rows.append([name, depth + mark, len(same), f"{tree:.2f}", f"{mean[0]:.2f}", best,
-                         feature, where])  # fmt: skip
-        for axis in line[len(first["network"]) :]:
-            axis.axis("off")
+            rows.append([name, f"{depth} ({kind})", len(runs), f"{tree:.2f}", f"{mean[0]:.2f}",
+                         best, f"{n_new} of {len(new)}", where])  # fmt: skip
     figure.savefig(out / "deep_forest_networks.png")
     header = ["set", "first depth", "runs", "single tree", "second depth 1", "best (second depth)",
-              "first cut on", "at"]  # fmt: skip
+              "first cut on a new feature", "at"]  # fmt: skip
     return (
         "## Figures 6 and 7: networks of two trees\n\n"
         "The optimal depth of a single tree is found by 3-fold cross-validation. The dashed line "
