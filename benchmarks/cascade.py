@@ -149,6 +149,14 @@ def run(given, results):
                     add(results, key, call, given.patience)
 
 
+def asked_for(line, given):
+    """Whether a stored measurement is one that this run would make."""
+    part = "scan" if given.scan else "accuracy" if given.accuracy else "timing"
+    sets = given.scan or given.accuracy or given.sets
+    contenders = given.contenders if part == "timing" else [line.get("contender")]
+    return line.get("part") == part and line["set"] in sets and line["contender"] in contenders
+
+
 def add(results, key, call, patience):
     """Do one measurement in a fresh process and store it, unless it is there."""
     if results.measurements(**key):
@@ -304,13 +312,13 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="for --accuracy and --scan")
     parser.add_argument("--df21", default=os.environ.get("HEDGEROW_DF21"), help="its interpreter")
     parser.add_argument("--patience", type=float, default=3600, help="seconds for a measurement")
-    parser.add_argument("--fresh", action="store_true", help="forget what is stored")
+    parser.add_argument("--fresh", action="store_true", help="measure anew what is asked for")
     parser.add_argument("--render", action="store_true", help="only write the page again")
     given = parser.parse_args()
     results = measure.Results("cascade")
     if not given.render:
         measure.data_folder()  # before anything stored is dropped
-        results.drop(lambda line: given.fresh or "error" in line)
+        results.drop(lambda line: "error" in line or (given.fresh and asked_for(line, given)))
         if not given.df21:
             print("DF21 takes no part: no interpreter given (--df21).")
         run(given, results)
