@@ -53,6 +53,7 @@ def main():
         "predict": time.perf_counter() - start,
         "score": 100 * float(np.mean(predicted == data["y_test"])),
         "layers": model.n_layers_,
+        "grown": min(model.n_layers_ + model.n_tolerant_rounds, model.max_layers),
         "pickle": len(pickle.dumps(model, protocol=5)),
     }
     print(json.dumps(answer))

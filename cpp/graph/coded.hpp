@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "data/dataset.hpp"
@@ -21,18 +22,29 @@ class CodedGraph {
         return from;
     }
 
+    // Rows that share a leaf, from the end of those before them up to `end`.
+    struct Group {
+        std::int32_t leaf;
+        std::size_t end;
+    };
+
+    // Reorders the rows by their leaves. A node's test is read once for all its rows, and no row
+    // waits for another's memory.
+    std::vector<Group> group_by_leaf(std::span<Row> rows) const;
+
     // The child that the row goes to, -1 at a leaf.
     std::int32_t next(std::int32_t at, Row row) const {
         const Node& node = nodes_[at];
-        if (node.column == nullptr && node.left < 0) return -1;
+        if (node.left < 0) return -1;
         return goes_left(at, row) ? node.left : node.right;
     }
 
     bool goes_left(std::int32_t at, Row row) const {
         const Node& node = nodes_[at];
-        if (node.column == nullptr) return is_below(at, row);
-        const std::uint32_t code = node.column->code(row);
-        if (code == node.column->n_bins) return node.missing_left;
+        if (node.codes == nullptr) return is_below(at, row);
+        const std::uint32_t code =
+            node.wide ? reinterpret_cast<const std::uint16_t*>(node.codes)[row] : node.codes[row];
+        if (code == node.missing) return node.missing_left;
         return node.set < 0 ? code < node.n_left : graph_.tests.in_set(node.set, code);
     }
 
@@ -41,11 +53,13 @@ class CodedGraph {
 
   private:
     struct Node {
-        const Column* column = nullptr;  // null for a leaf and for an oblique test
-        std::uint32_t n_left = 0;        // codes below it go left
-        std::int32_t set = -1;           // or the codes in this category set
+        const std::uint8_t* codes = nullptr;  // of the column; null for a leaf and an oblique test
+        std::uint32_t n_left = 0;             // codes below it go left
+        std::int32_t set = -1;                // or the codes in this category set
         std::int32_t left = -1, right = -1;
+        std::uint16_t missing = 0;  // this code goes where `missing_left` says
         bool missing_left = false;
+        bool wide = false;
     };
 
     bool is_below(std::int32_t at, Row row) const {

@@ -86,6 +86,13 @@ void DecisionGraph::reserve(std::size_t nodes) {
     value.reserve(nodes * n_outputs);
 }
 
+void DecisionGraph::clear() {
+    kind.clear(), missing_left.clear(), feature.clear(), left.clear(), right.clear();
+    detail.clear(), threshold.clear(), n_samples.clear(), weight.clear(), impurity.clear();
+    value.clear();
+    tests = {};
+}
+
 std::int32_t DecisionGraph::add_node() {
     kind.push_back(0), missing_left.push_back(0), feature.push_back(-1);
     left.push_back(-1), right.push_back(-1), detail.push_back(-1), threshold.push_back(0);

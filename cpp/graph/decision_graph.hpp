@@ -99,6 +99,8 @@ struct DecisionGraph {
     }
 
     void reserve(std::size_t nodes);
+    // Without nodes and tests; memory is kept.
+    void clear();
     // Appends a leaf without children; returns its index.
     std::int32_t add_node();
     // Appends a copy of another graph's node, its test included, without children.

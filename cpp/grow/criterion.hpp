@@ -181,6 +181,7 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
   public:
     using Number = typename Base::Number;
     using Base::Base;
+    static constexpr bool on_bits = std::is_integral_v<Number>;  // see grow/small_tree.hpp
 
     static double node_score(const Stats& stats, const Number* total) {
         Sum squares = 0;
@@ -190,17 +191,22 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
     static double node_impurity(const Stats& stats, const Number* total) {
         return std::max(0.0, 1 - node_score(stats, total) / stats.weight(total));
     }
-    double score() const {
-        return static_cast<double>(squares_left_) / static_cast<double>(this->weight_left_) +
-               static_cast<double>(squares_right_) / static_cast<double>(this->weight_right_);
+    static double score_of(Sum squares_left, Sum left, Sum squares_right, Sum right) {
+        return static_cast<double>(squares_left) / static_cast<double>(left) +
+               static_cast<double>(squares_right) / static_cast<double>(right);
     }
     // Whether the score may exceed the bar, without its two divisions.
+    static bool may_beat(Sum squares_left, Sum left, Sum squares_right, Sum right, double bar) {
+        const auto l = static_cast<double>(left), r = static_cast<double>(right);
+        return static_cast<double>(squares_left) * r + static_cast<double>(squares_right) * l >=
+               bar * l * r;
+    }
+    double score() const {
+        return score_of(squares_left_, this->weight_left_, squares_right_, this->weight_right_);
+    }
     bool may_beat(double bar) const {
-        const auto left = static_cast<double>(this->weight_left_);
-        const auto right = static_cast<double>(this->weight_right_);
-        return static_cast<double>(squares_left_) * right +
-                   static_cast<double>(squares_right_) * left >=
-               bar * left * right;
+        return may_beat(squares_left_, this->weight_left_, squares_right_, this->weight_right_,
+                        bar);
     }
 
     // Counts of two classes are looked at as a whole first: the gain of a border is
@@ -343,6 +349,7 @@ class EntropySides : public ClassSides<EntropySides<Stats>, Stats> {
   public:
     using Number = typename Base::Number;
     using Base::Base;
+    static constexpr bool on_bits = false;
 
     static double node_score(const Stats& stats, const Number* total) {
         double sum = 0;
@@ -399,6 +406,7 @@ class SumSides {
   public:
     using Stats = Stats_;
     using Number = double;
+    static constexpr bool on_bits = false;
 
     explicit SumSides(Stats stats) : stats_(stats) {}
 

@@ -86,8 +86,23 @@ void add_importances(const DecisionGraph& graph, std::vector<double>& importance
 struct Grown {
     DecisionGraph graph;
     std::vector<Row> unseen;
-    std::vector<std::int32_t> leaves;  // of the unseen rows
+    std::vector<CodedGraph::Group> groups;  // of the unseen rows
 };
+
+// Adds a member's values to the sums of its unseen rows; most leaves have one class.
+void add_unseen(const Grown& grown, Unseen& unseen) {
+    std::size_t i = 0;
+    for (const auto& [leaf, end] : grown.groups) {
+        const auto value = grown.graph.value_of(leaf);
+        for (std::size_t k = 0; k < value.size(); ++k) {
+            if (value[k] == 0) continue;
+            for (std::size_t j = i; j < end; ++j) {
+                unseen.sums[grown.unseen[j] * value.size() + k] += value[k];
+            }
+        }
+        for (; i < end; ++i) ++unseen.counts[grown.unseen[i]];
+    }
+}
 
 }  // namespace
 
@@ -115,6 +130,7 @@ void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTarge
     const std::size_t first = forest.graphs.n_graphs();
     std::vector<std::unique_ptr<Grown>> waiting(n_trees);
     std::size_t n_added = 0;
+    std::vector<DecisionGraph> spare;  // graphs of members that were added
     std::mutex adding;
     std::optional<RowCodes> by_row;
     if (worth_copying(data, params.tree, n_trees)) by_row.emplace(data, team);
@@ -122,12 +138,8 @@ void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTarge
     const auto add = [&](Grown& grown) {
         forest.graphs.add(grown.graph);
         add_importances(grown.graph, forest.importances);
-        for (std::size_t i = 0; i < grown.unseen.size(); ++i) {
-            const auto value = grown.graph.value_of(grown.leaves[i]);
-            double* sum = unseen->sums.data() + std::size_t(grown.unseen[i]) * value.size();
-            for (std::size_t k = 0; k < value.size(); ++k) sum[k] += value[k];
-            ++unseen->counts[grown.unseen[i]];
-        }
+        if (unseen) add_unseen(grown, *unseen);
+        spare.push_back(std::move(grown.graph));
     };
 
     team.for_each(n_trees, [&](std::size_t i, int worker) {
@@ -139,14 +151,17 @@ void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTarge
         auto grown = std::make_unique<Grown>();
         Sample sample = sample_of(params, targets, view, bag);
         if (by_row) sample.by_row = &*by_row;
+        if (std::lock_guard lock(adding); !spare.empty()) {
+            sample.memory = std::move(spare.back());
+            spare.pop_back();
+        }
         grown->graph = grow_sample(data, std::move(sample), targets, tree, solo);
         if (unseen) {
             grown->unseen.assign(unseen->held.begin(), unseen->held.end());
             for (std::size_t i = 0; unseen->out_of_bag && i < bag.size(); ++i) {
                 if (bag[i] == 0) grown->unseen.push_back(view[i]);
             }
-            const CodedGraph coded(grown->graph, data);
-            for (const Row row : grown->unseen) grown->leaves.push_back(coded.leaf_of(row));
+            grown->groups = CodedGraph(grown->graph, data).group_by_leaf(grown->unseen);
         }
         std::lock_guard lock(adding);
         waiting[i] = std::move(grown);

@@ -21,6 +21,21 @@ Sample::Sample(std::vector<Row> all_rows, std::vector<double> all_weights)
     if (unit) weights.clear();
 }
 
+void Sample::sort_by_class(std::span<const std::int32_t> classes, std::uint32_t n_classes) {
+    std::vector<std::size_t> next(n_classes + 1);
+    for (const Row row : rows) ++next[classes[row] + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<Row> sorted(rows.size());
+    std::vector<double> sorted_weights(weights.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::size_t place = next[classes[rows[i]]]++;
+        sorted[place] = rows[i];
+        if (!weights.empty()) sorted_weights[place] = weights[i];
+    }
+    rows = std::move(sorted);
+    weights = std::move(sorted_weights);
+}
+
 DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
                    const GrowParams& params, Team& team, const RowCodes* by_row) {
     std::vector<Row> kept;

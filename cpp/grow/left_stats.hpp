@@ -1,10 +1,10 @@
 // The stats of the rows of a node that go left of a border, without a histogram.
 //
 // For features with one border to look at: a threshold drawn at random, or a feature of two values.
-// The codes of the node's rows are copied next to each other, which takes a read per row. Classes
-// are then counted 64 rows at a time: the bits of the rows that go left, and the bits of the rows
-// of a class. Whole weights are cut into their binary digits, each with bits of its own, so that a
-// bag of rows needs two or three counts a class.
+// The codes of the node's rows are copied next to each other, which takes a read per row. Rows are
+// in the order of their classes, so classes are then counted 64 rows at a time, in the bits of the
+// rows that go left. Whole weights are cut into their binary digits, each with bits of its own: a
+// bag of rows needs three or four counts a word.
 #pragma once
 
 #include <algorithm>
@@ -58,6 +58,42 @@ inline std::uint64_t bits_up_to(const std::uint8_t* codes, std::uint8_t last) {
 #endif
 }
 
+// Which of 64 numbers have a binary digit, as bits.
+inline std::uint64_t bits_of_digit(const std::uint8_t* numbers, std::uint32_t digit) {
+#ifdef __AVX2__
+    const auto half = [&](const std::uint8_t* from) {
+        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+        const __m256i up = _mm256_sll_epi16(v, _mm_cvtsi32_si128(static_cast<int>(7 - digit)));
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(up));
+    };
+    return half(numbers) | std::uint64_t{half(numbers + 32)} << 32;
+#else
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = 0; i < rows_per_word; ++i) {
+        bits |= std::uint64_t{numbers[i] >> digit & 1u} << i;
+    }
+    return bits;
+#endif
+}
+
+// Bits as 64 bytes, 255 for a one.
+inline void spread_bits(std::uint64_t bits, std::uint8_t* out) {
+#ifdef __AVX2__
+    const auto half = [&](std::uint32_t from, std::uint8_t* to) {
+        const __m256i bytes = _mm256_shuffle_epi8(
+            _mm256_set1_epi32(static_cast<int>(from)),
+            _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
+        const __m256i places = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
+        const __m256i ones = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, places), places);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), ones);
+    };
+    half(static_cast<std::uint32_t>(bits), out);
+    half(static_cast<std::uint32_t>(bits >> 32), out + 32);
+#else
+    for (std::uint32_t i = 0; i < rows_per_word; ++i) out[i] = bits >> i & 1 ? 255 : 0;
+#endif
+}
+
 struct CodeRange {
     std::uint32_t low, high, n_missing;  // of the codes that are not missing
 };
@@ -68,7 +104,7 @@ template <class Stats>
 class LeftStats {
     using Number = typename Stats::Number;
     static constexpr bool may_count_bits = Stats::classes && std::is_integral_v<Number>;
-    static constexpr std::uint32_t most_counts = 64;  // classes times digits
+    static constexpr std::uint32_t most_digits = 8;
 
   public:
     // Another node begins: what was prepared for the last one is void.
@@ -145,18 +181,27 @@ class LeftStats {
             }
             n_digits =
                 static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint32_t>(heaviest)));
-        }
-        if (stats.n_outputs() * n_digits > most_counts) return;
-        n_digits_ = n_digits;
-        class_bits_.assign(std::size_t(stats.n_outputs()) * n_digits * n_words_, 0);
-        for (std::uint32_t i = 0; i < node.n; ++i) {
-            const std::uint32_t word = i / detail::rows_per_word;
-            std::uint64_t* bits =
-                class_bits_.data() + std::size_t(node.targets[i]) * n_digits * n_words_ + word;
-            auto weight = static_cast<std::uint32_t>(node.weight(i));
-            for (std::uint32_t digit = 0; digit < n_digits; ++digit, weight >>= 1) {
-                bits[digit * n_words_] |= std::uint64_t{weight & 1} << (i % 64);
+            if (n_digits > most_digits) return;
+            weights_.resize(codes_.size());
+            for (std::uint32_t i = 0; i < node.n; ++i) {
+                weights_[i] = static_cast<std::uint8_t>(node.weights[i]);
             }
+            digit_bits_.resize(std::size_t(n_words_) * n_digits);
+            std::uint64_t* bits = digit_bits_.data();
+            for (std::uint32_t word = 0; word < n_words_; ++word) {
+                for (std::uint32_t digit = 0; digit < n_digits; ++digit) {
+                    *bits++ =
+                        detail::bits_of_digit(weights_.data() + std::size_t(word) * 64, digit);
+                }
+            }
+        }
+        n_digits_ = n_digits;
+        class_end_.resize(stats.n_outputs());
+        const auto* const begin = node.targets;
+        const auto* next = begin;
+        for (std::uint32_t k = 0; k < stats.n_outputs(); ++k) {
+            next = std::upper_bound(next, begin + node.n, static_cast<std::int32_t>(k));
+            class_end_[k] = static_cast<std::uint32_t>(next - begin);
         }
     }
 
@@ -189,7 +234,7 @@ class LeftStats {
     }
 
     void count_classes(const Stats& stats, std::uint8_t last) {
-        const std::uint32_t n_words = n_words_, n_digits = n_digits_;
+        const std::uint32_t n_words = n_words_;
         left_bits_.resize(n_words);
         std::uint64_t* const left = left_bits_.data();
         std::uint32_t n = 0;
@@ -197,19 +242,29 @@ class LeftStats {
             left[word] = detail::bits_up_to(codes_.data() + std::size_t(word) * 64, last);
             n += static_cast<std::uint32_t>(std::popcount(left[word]));
         }
-        const std::uint64_t* bits = class_bits_.data();
+        std::uint32_t at = 0;
         for (std::uint32_t k = 0; k < stats.n_outputs(); ++k) {
             std::uint32_t sum = 0;
-            for (std::uint32_t digit = 0; digit < n_digits; ++digit, bits += n_words) {
-                std::uint32_t count = 0;
-                for (std::uint32_t word = 0; word < n_words; ++word) {
-                    count += static_cast<std::uint32_t>(std::popcount(left[word] & bits[word]));
-                }
-                sum += count << digit;
+            for (const std::uint32_t end = class_end_[k]; at < end;) {
+                const std::uint32_t word = at / 64, stop = std::min(end, (word + 1) * 64);
+                const std::uint64_t rows = (~std::uint64_t{0} >> (64 - (stop - at))) << (at % 64);
+                sum += weight_in(word, left[word] & rows);
+                at = stop;
             }
             sums_[k] = static_cast<Number>(sum);
         }
         if constexpr (Stats::weighted) sums_[stats.n_padded()] = static_cast<Number>(n);
+    }
+
+    // The weight of some rows of a word.
+    std::uint32_t weight_in(std::uint32_t word, std::uint64_t rows) const {
+        if constexpr (!Stats::weighted) return static_cast<std::uint32_t>(std::popcount(rows));
+        std::uint32_t sum = 0;
+        const std::uint64_t* bits = digit_bits_.data() + std::size_t(word) * n_digits_;
+        for (std::uint32_t digit = 0; digit < n_digits_; ++digit) {
+            sum += static_cast<std::uint32_t>(std::popcount(rows & bits[digit])) << digit;
+        }
+        return sum;
     }
 
     // The number or 0, without a branch that random thresholds would mispredict.
@@ -244,9 +299,11 @@ class LeftStats {
 
     bool prepared_ = false;
     std::uint32_t n_words_ = 0;
-    std::uint32_t n_digits_ = 0;             // of the largest weight; 0: bits are not counted
-    std::vector<std::uint8_t> codes_;        // padded to whole words
-    std::vector<std::uint64_t> class_bits_;  // by class, then by digit: n_words for its rows
+    std::uint32_t n_digits_ = 0;       // of the largest weight; 0: bits are not counted
+    std::vector<std::uint8_t> codes_;  // padded to whole words
+    std::vector<std::uint8_t> weights_;
+    std::vector<std::uint64_t> digit_bits_;  // by word, then by digit of the weights
+    std::vector<std::uint32_t> class_end_;   // the position behind the last row of each class
     std::vector<std::uint64_t> left_bits_;   // n_words: the rows that go left
     std::vector<Number> sums_;               // left, and right where it is summed too
 };

@@ -11,16 +11,22 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "base/random.hpp"
+#include "grow/block_tree.hpp"
+#include "grow/drawing.hpp"
 #include "grow/gathered.hpp"
 #include "grow/histogram.hpp"
 #include "grow/partition.hpp"
 #include "grow/random_split.hpp"
+#include "grow/small_tree.hpp"
 #include "grow/split_search.hpp"
 
 namespace hedgerow {
+
+struct Nothing {};
 
 // What one thread needs while it grows.
 template <class Sides>
@@ -36,6 +42,7 @@ struct Workspace {
     std::vector<Number> own_total;
     std::vector<typename Stats::Target> own_targets;
     LeftStats<Stats> left;
+    std::conditional_t<Sides::on_bits, BlockTree<Sides>, Nothing> bits;
     RowBlock block;
     std::vector<std::uint32_t> keys, scratch;
     std::vector<std::uint32_t> features;
@@ -54,14 +61,17 @@ class NodeSearch {
   public:
     NodeSearch(const GrowParams& params, Stats stats, std::uint32_t n_features)
         : stats_(stats),
-          n_features_(n_features),
-          max_features_(params.max_features < 0 ? n_features
-                                                : static_cast<std::uint32_t>(std::min<std::int64_t>(
-                                                      params.max_features, n_features))),
+          draw_{n_features, params.max_features < 0
+                                ? n_features
+                                : static_cast<std::uint32_t>(
+                                      std::min<std::int64_t>(params.max_features, n_features))},
           random_(params.splitter == GrowParams::Splitter::random),
           draws_(params.draws(n_features)) {}
 
-    std::uint32_t max_features() const { return max_features_; }
+    std::uint32_t max_features() const { return draw_.max_features; }
+
+    // Whether thresholds are drawn at random.
+    bool random() const { return random_; }
 
     // Whether nodes look at some features or thresholds only, drawn at random. Such trees are grown
     // in one piece: what a node draws depends on which features were found constant before it.
@@ -73,9 +83,9 @@ class NodeSearch {
         Split best;
         const Rows rows = with_own_classes(node, work);
         auto& features = work.features;
-        for (std::uint32_t at = n_constant; at < n_features_;) {
+        for (std::uint32_t at = n_constant; at < draw_.n_features;) {
             const int n =
-                static_cast<int>(std::min<std::uint32_t>(columns_per_pass, n_features_ - at));
+                static_cast<int>(std::min<std::uint32_t>(columns_per_pass, draw_.n_features - at));
             std::array<bool, columns_per_pass> varies{};
             search_some(rows, features.data() + at, n, views, work, rules, best, varies.data());
             for (int c = 0; c < n; ++c, ++at) {
@@ -85,43 +95,32 @@ class NodeSearch {
         return best;
     }
 
-    // Features drawn without replacement until max_features were looked at and one of them varied.
-    // Known constants count as looked at, as in scikit-learn. A split into two pure children ends
-    // the search: nothing can be better (most nodes of a full-grown tree have two or three rows).
+    // Features drawn one by one.
     Split search_drawn(const Rows& node, std::uint32_t& n_constant, std::uint64_t key,
                        const Views& views, Work& work, const SplitRules& rules,
                        double pure_score) const {
-        Split best;
         const Rows rows = with_own_classes(node, work);
-        Random random(key);
-        auto& features = work.features;
-        const std::uint32_t n_known = n_constant;
-        std::uint32_t open = n_features_, drawn_constants = 0, found_constants = 0, looked_at = 0;
-        while (open > n_constant && best.score < pure_score - rules.tolerance &&
-               (looked_at < max_features_ || looked_at <= found_constants + drawn_constants)) {
-            ++looked_at;
-            auto at = static_cast<std::uint32_t>(
-                drawn_constants + random.below(open - found_constants - drawn_constants));
-            if (at < n_known) {  // which one does not matter, and the front stays as it is
-                ++drawn_constants;
-                continue;
-            }
-            at += found_constants;
-            bool varies = false;
-            const std::uint32_t feature = features[at];
-            if (random_) {
-                varies = search_random(rows, feature, views[feature], work, rules, random, best);
-            } else {
-                search_some(rows, &feature, 1, views, work, rules, best, &varies);
-            }
-            if (varies) {
-                std::swap(features[at], features[--open]);
-            } else {
-                std::swap(features[at], features[n_constant++]);
-                ++found_constants;
-            }
+        return draw_.best(work.features, n_constant, key, rules, pure_score,
+                          [&](std::uint32_t feature, Random& random, Split& best) {
+                              if (random_) {
+                                  return search_random(rows, feature, views[feature], work, rules,
+                                                       random, best);
+                              }
+                              bool varies = false;
+                              search_some(rows, &feature, 1, views, work, rules, best, &varies);
+                              return varies;
+                          });
+    }
+
+    // Grows the node's whole subtree, if it is one for bits.
+    bool grow_on_bits(const Rows& node, const SmallNode& root, const Views& views, Work& work,
+                      const Limits& limits, DecisionGraph& graph) const {
+        if constexpr (Sides::on_bits) {
+            return work.bits.grow(node, root,
+                                  {views, graph, work.features, draw_, limits, random_});
+        } else {
+            return false;
         }
-        return best;
     }
 
     bool scan_counted(Sides& sides, const Number* bins, const CodeView& view, std::uint32_t feature,
@@ -177,6 +176,44 @@ class NodeSearch {
                4 * n > view.n_bins * (1.5 + 0.5 * width);
     }
 
+    // Whether most rows are of the lowest code, as far as a few of them tell: the others are then
+    // counted alone.
+    bool skips_lowest(const CodeView& view, const Rows& rows) const {
+        constexpr std::uint32_t n_asked = 16, many = 64;
+        if (!draws_ || view.column->categorical || rows.n < many || rows.n >= most_sorted_rows) {
+            return false;
+        }
+        std::uint32_t n_lowest = 0;
+        for (std::uint32_t i = 0; i < n_asked; ++i) {
+            n_lowest += view.at(rows.rows[rows.n / n_asked * i]) == 0;
+        }
+        return 2 * n_lowest > n_asked;
+    }
+
+    // One feature by the rows that are not of its lowest code.
+    bool search_others(const Rows& rows, std::int32_t feature, const CodeView& view, Work& work,
+                       const SplitRules& rules, Split& best) const {
+        const Stats& stats = work.sides.stats();
+        const std::uint32_t n = fill_keys(view, rows, work.keys);
+        if (!counts(view, n, stats.width())) {
+            return scan_sorted(work.sides, view, feature, rows, work.keys, n, work.scratch,
+                               work.zeros, rules, best);
+        }
+        const std::size_t width = stats.width(), size = (view.n_bins + 1) * width;
+        if (work.bins.size() < size) work.bins.resize(size);
+        std::fill_n(work.bins.begin(), size, Number{0});
+        Number* const bins = work.bins.data();
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t at = work.keys[i] & 0xffff;
+            stats.add(bins + (work.keys[i] >> 16) * width, rows.targets[at], rows.weight(at));
+        }
+        std::copy_n(rows.total, width, bins);
+        for (std::size_t b = width; b < size; b += width) {
+            for (std::size_t k = 0; k < width; ++k) bins[k] -= bins[b + k];
+        }
+        return scan_bins(work.sides, bins, view, feature, rows.total, rules, best);
+    }
+
     // Up to four features at once, counted together where counting pays.
     void search_some(const Rows& rows, const std::uint32_t* features, int n, const Views& views,
                      Work& work, const SplitRules& rules, Split& best, bool* varies) const {
@@ -192,9 +229,8 @@ class NodeSearch {
                 varies[c] = scan_two(work.sides, view, f, rows, work.left, rules, best);
                 continue;
             }
-            if (!counts(view, rows.n, stats.width())) {
-                varies[c] = scan_sorted(work.sides, view, f, rows, work.keys, work.scratch,
-                                        work.zeros, rules, best);
+            if (!counts(view, rows.n, stats.width()) || skips_lowest(view, rows)) {
+                varies[c] = search_others(rows, f, view, work, rules, best);
                 continue;
             }
             counted[n_counted] = &view;
@@ -228,7 +264,7 @@ class NodeSearch {
     }
 
     const Stats stats_;
-    std::uint32_t n_features_, max_features_;
+    FeatureDraw draw_;
     bool random_, draws_;
 };
 

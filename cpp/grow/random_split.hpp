@@ -10,6 +10,12 @@
 
 namespace hedgerow {
 
+// The cut nearest to a place between the smallest value of one code and the largest of another.
+inline Cut random_cut(const Column& column, std::uint32_t low, std::uint32_t high, Random& random) {
+    const double from = column.smallest_of(low), to = column.largest_of(high);
+    return cut_near(column, low, high, from + random.uniform() * (to - from));
+}
+
 template <class Sides, class Stats>
 bool scan_random(Sides& sides, const CodeView& view, std::int32_t feature,
                  const NodeRows<Stats>& node, LeftStats<Stats>& left, const SplitRules& rules,
@@ -21,10 +27,7 @@ bool scan_random(Sides& sides, const CodeView& view, std::int32_t feature,
     std::uint32_t last_left = high;
     double threshold = std::numeric_limits<double>::infinity();
     if (low != high) {
-        const double from = column.smallest_of(view.data_code(low));
-        const double to = column.largest_of(view.data_code(high));
-        const double wanted = from + random.uniform() * (to - from);
-        const Cut cut = cut_near(column, view.data_code(low), view.data_code(high), wanted);
+        const Cut cut = random_cut(column, view.data_code(low), view.data_code(high), random);
         threshold = cut.threshold;
         last_left = view.code_up_to(cut.last_left, low, high);
     }

@@ -17,8 +17,13 @@ struct Sample {
     std::vector<double> weights;       // empty: all one
     bool integral = true;              // class counts fit into 32-bit integers
     const RowCodes* by_row = nullptr;  // the data set's codes, where there is a copy by row
+    DecisionGraph memory;              // of an earlier tree, to be used again
 
     Sample(std::vector<Row> rows, std::vector<double> weights);
+
+    // Puts the rows in the order of their classes. Splits keep it, so rows of a class can be
+    // counted together in every node (see grow/left_stats.hpp).
+    void sort_by_class(std::span<const std::int32_t> classes, std::uint32_t n_classes);
 };
 
 DecisionGraph grow_sample(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
@@ -42,12 +47,13 @@ DecisionGraph grow_classifier(const Dataset& data, Sample sample, const GrowTarg
                               const GrowParams& params, Team& team) {
     const auto run = [&]<class Number, bool weighted>(ClassStats<Number, weighted> stats) {
         stats.n_classes = params.n_classes;
+        if (sample.integral) sample.sort_by_class(targets.classes, params.n_classes);
         auto classes = take<std::int32_t>(targets.classes, sample.rows);
         std::vector<Number> weights(sample.weights.begin(), sample.weights.end());
         return TreeGrower<Sides<ClassStats<Number, weighted>>>(
                    data, params, stats, std::move(sample.rows), std::move(classes),
                    std::move(weights), team, sample.by_row)
-            .grow();
+            .grow(std::move(sample.memory));
     };
     if (sample.weights.empty()) return run(ClassStats<std::int32_t, false>{});
     if (sample.integral) return run(ClassStats<std::int32_t, true>{});
@@ -80,7 +86,7 @@ DecisionGraph grow_regressor(const Dataset& data, Sample sample, const GrowTarge
         return TreeGrower<Sides<SumStats<weighted>>>(data, params, stats, std::move(sample.rows),
                                                      std::move(numbers), std::move(sample.weights),
                                                      team, sample.by_row)
-            .grow();
+            .grow(std::move(sample.memory));
     };
     return sample.weights.empty() ? run(SumStats<false>{}) : run(SumStats<true>{});
 }

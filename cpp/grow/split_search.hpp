@@ -108,32 +108,31 @@ inline void sort_keys(std::vector<std::uint32_t>& keys, std::uint32_t n, std::ui
 // Codes and positions of the node's rows in one number, so that sorting is by code, then by row.
 inline constexpr std::uint32_t most_sorted_rows = 1 << 16;
 
-namespace detail {
-
 // Writes the keys of the rows whose code is not the lowest one, 0; returns how many there are.
-template <class Code, class Stats>
-std::uint32_t fill_keys(const Code* codes, const NodeRows<Stats>& node, std::uint32_t* keys) {
-    std::uint32_t n = 0;
-    for (std::uint32_t i = 0; i < node.n; ++i) {
-        const std::uint32_t code = codes[node.rows[i]];
-        keys[n] = code << 16 | i;
-        n += code != 0;
-    }
-    return n;
+// Most pixels, word counts, flags and class vectors are 0, so these are few.
+template <class Stats>
+std::uint32_t fill_keys(const CodeView& view, const NodeRows<Stats>& node,
+                        std::vector<std::uint32_t>& keys) {
+    if (keys.size() < node.n + 1) keys.resize(node.n + 1);
+    const auto fill = [&](const auto* codes, std::uint32_t* out) {
+        std::uint32_t n = 0;
+        for (std::uint32_t i = 0; i < node.n; ++i) {
+            const std::uint32_t code = codes[node.rows[i]];
+            out[n] = code << 16 | i;
+            n += code != 0;
+        }
+        return n;
+    };
+    return view.narrow ? fill(view.narrow, keys.data()) : fill(view.wide, keys.data());
 }
 
-}  // namespace detail
-
-// Rows of code 0 are never sorted: they are the first group, and what is left of the node's total
-// when the others are taken off. Most pixels, word counts and flags are 0, so this is most rows.
+// Over the first n of the given keys. Rows of code 0 are never sorted: they are the first group,
+// and what is left of the node's total when the others are taken off.
 template <class Sides, class Stats>
 bool scan_sorted(Sides& sides, const CodeView& view, std::int32_t feature,
-                 const NodeRows<Stats>& node, std::vector<std::uint32_t>& keys,
+                 const NodeRows<Stats>& node, std::vector<std::uint32_t>& keys, std::uint32_t n,
                  std::vector<std::uint32_t>& scratch, std::vector<typename Stats::Number>& zeros,
                  const SplitRules& rules, Split& best) {
-    if (keys.size() < node.n + 1) keys.resize(node.n + 1);
-    const std::uint32_t n = view.narrow ? detail::fill_keys(view.narrow, node, keys.data())
-                                        : detail::fill_keys(view.wide, node, keys.data());
     if (n == 0) return false;
     sort_keys(keys, n, view.n_bins + 1, scratch);
     const bool has_zeros = n < node.n;

@@ -33,6 +33,8 @@ class TreeGrower {
     static constexpr std::uint32_t gather_share = 8;
     // Trees that draw features gather once, when the block fits the second-level cache.
     static constexpr std::uint64_t gather_bytes = std::uint64_t{1} << 19;
+    // Codes of a subtree that is grown on bits: its growth is not interrupted.
+    static constexpr std::uint64_t bits_bytes = std::uint64_t{1} << 20;
     // Histograms kept for subtraction may take this much of the data's own size.
     static constexpr double histogram_share = 0.4;
     static constexpr std::size_t histogram_bytes = std::size_t{8} << 20;
@@ -74,7 +76,7 @@ class TreeGrower {
                std::vector<Target> targets, std::vector<Weight> weights, Team& team,
                const RowCodes* by_row = nullptr)
         : data_(data),
-          params_(params),
+          limits_{params},
           stats_(stats),
           rows_(std::move(rows)),
           targets_(std::move(targets)),
@@ -89,20 +91,24 @@ class TreeGrower {
                               column.wide ? column.wide_codes() : nullptr, nullptr, column.n_bins,
                               &column});
             n_cells_ += column.wide ? 2.0 : 1.0;
+            on_bits_ &= reads_bits(views_.back());
         }
         n_cells_ *= static_cast<double>(data.n_rows());
     }
 
-    DecisionGraph grow() {
+    // The tree is written over the given graph.
+    DecisionGraph grow(DecisionGraph graph = {}) {
         Node root{0,      static_cast<std::uint32_t>(rows_.size()), 0, 0, root_key(), -1, false,
                   nullptr};
         for (int i = 0; i < team_.size(); ++i) workspaces_.emplace_back(stats_);
-        DecisionGraph graph = empty_graph();
+        graph.clear();
+        graph.n_features = n_features_;
+        graph.n_outputs = stats_.n_outputs();
         Work& work = workspaces_[0];
         reset_features(work);
         const Site site{views_, graph, work, 0};
-        total_weight_ = weight_between(root.begin, root.end);
-        if (params_.max_leaf_nodes > 0) {
+        limits_.total_weight = weight_between(root.begin, root.end);
+        if (limits_.params.max_leaf_nodes > 0) {
             grow_best_first(root, site);
             return join_in_preorder(graph, {});
         }
@@ -116,7 +122,7 @@ class TreeGrower {
   private:
     // A tree that draws nothing does not depend on the seed either: it is the same in every run.
     // Its key 3 is as good as any other; with it iris is split on petal length first.
-    std::uint64_t root_key() const { return scramble(search_.draws() ? params_.seed : 3); }
+    std::uint64_t root_key() const { return scramble(search_.draws() ? limits_.params.seed : 3); }
 
     DecisionGraph empty_graph() const {
         DecisionGraph graph;
@@ -140,8 +146,20 @@ class TreeGrower {
 
     void sum_targets(const Node& node, Work& work) const {
         std::fill(work.total.begin(), work.total.end(), Number{0});
-        for (std::uint32_t i = node.begin; i < node.end; ++i) {
-            stats_.add(work.total.data(), targets_[i], Stats::weighted ? weights_[i] : Weight{1});
+        const auto weight = [&](std::uint32_t i) { return Stats::weighted ? weights_[i] : 1; };
+        if constexpr (Stats::classes && std::is_integral_v<Number>) {
+            // Runs of one class are summed in a register.
+            for (std::uint32_t i = node.begin; i < node.end;) {
+                const Target y = targets_[i];
+                Number sum = 0;
+                for (; i < node.end && targets_[i] == y; ++i) sum += weight(i);
+                work.total[y] += sum;
+            }
+            if constexpr (Stats::weighted) work.total[stats_.n_padded()] = node.size();
+        } else {
+            for (std::uint32_t i = node.begin; i < node.end; ++i) {
+                stats_.add(work.total.data(), targets_[i], weight(i));
+            }
         }
     }
 
@@ -185,19 +203,12 @@ class TreeGrower {
     }
 
     bool may_split(const Node& node, std::int32_t index, const Site& site) const {
-        const Work& work = site.work;
-        if (params_.max_depth >= 0 && node.depth >= params_.max_depth) return false;
-        if (node.size() < params_.min_samples_split) return false;
-        if (node.size() < 2 * params_.min_samples_leaf) return false;
-        if (stats_.weight(work.total.data()) < 2 * params_.min_weight_leaf) return false;
-        // No subtree removes more than the node's whole loss: pruning would take it away again.
-        if (params_.ccp_alpha > 0 &&
-            site.graph.weight[index] * site.graph.impurity[index] / total_weight_ <=
-                params_.ccp_alpha) {
+        if (!limits_.may_split(node.depth, node.size(), site.graph.weight[index],
+                               site.graph.impurity[index])) {
             return false;
         }
         if constexpr (Stats::classes) {
-            return !stats_.pure(work.total.data());
+            return !stats_.pure(site.work.total.data());
         } else {
             const auto first = targets_.begin() + node.begin;
             return std::any_of(first, targets_.begin() + node.end,
@@ -205,44 +216,23 @@ class TreeGrower {
         }
     }
 
-    // weight * impurity, in the units of scores.
-    double loss_of(const DecisionGraph& graph, std::int32_t index) const {
-        const double loss = graph.weight[index] * graph.impurity[index];
-        return params_.criterion == GrowParams::Criterion::entropy ? loss * std::log(2.0) : loss;
-    }
-
-    SplitRules rules_for(const DecisionGraph& graph, std::int32_t index, double node_score,
-                         std::uint64_t key) const {
-        const double scale = loss_of(graph, index) + std::abs(node_score);
-        return {static_cast<std::uint32_t>(params_.min_samples_leaf), params_.min_weight_leaf,
-                1e-12 * scale, key};
-    }
-
     // The best split of the node, or none; site.work.total holds the node's stats.
     Split find_split(Node& node, std::int32_t index, const Site& site) {
         const double node_score = Sides::node_score(stats_, site.work.total.data());
-        const SplitRules rules = rules_for(site.graph, index, node_score, node.key);
+        const double loss = limits_.loss_of(site.graph.weight[index], site.graph.impurity[index]);
+        const SplitRules rules = limits_.rules_for(loss, node_score, node.key);
         const auto rows = rows_of(node, site.work);
         Split best;
         if (node.histogram) {
             best = search_histogram(node, rules, site);
         } else if (search_.draws()) {
             best = search_.search_drawn(rows, node.n_constant, node.key, site.views, site.work,
-                                        rules, node_score + loss_of(site.graph, index));
+                                        rules, node_score + loss);
         } else {
             best = search_.search_all(rows, node.n_constant, site.views, site.work, rules);
         }
-        if (best.found() && gain_of(best, node_score) + 1e-15 < params_.min_impurity_decrease) {
-            best = {};
-        }
+        if (best.found() && !limits_.gains_enough(best.score, node_score)) best = {};
         return best;
-    }
-
-    // The impurity decrease of the split, as a share of the whole tree's weight.
-    double gain_of(const Split& split, double node_score) const {
-        double gain = (split.score - node_score) / total_weight_;
-        if (params_.criterion == GrowParams::Criterion::entropy) gain /= std::log(2.0);
-        return gain;
     }
 
     // ---- large nodes: whole histograms, features in parallel ----
@@ -368,7 +358,7 @@ class TreeGrower {
 
     double threshold_of(const Split& split, const CodeView& view) const {
         if (split.b == view.n_bins) return std::numeric_limits<double>::infinity();
-        if (params_.splitter == GrowParams::Splitter::random) return split.threshold;
+        if (limits_.params.splitter == GrowParams::Splitter::random) return split.threshold;
         return cut_between(*view.column, view.data_code(split.a), view.data_code(split.b))
             .threshold;
     }
@@ -406,6 +396,7 @@ class TreeGrower {
             if (node.size() > task_rows || (++site.work.n_opened & 63) == 0) {
                 team_.checkpoint(site.worker);  // reading the clock takes 30 ns
             }
+            if (fits_bits(node) && grow_on_bits(node, site)) continue;
             if (fits_block(node, site)) {
                 grow_in_block(node, site);
                 continue;
@@ -419,6 +410,20 @@ class TreeGrower {
                 stack.push_back(std::move(children->first));
             }
         }
+    }
+
+    // Whether a subtree can be grown on bits; its codes are copied feature by feature.
+    bool fits_bits(const Node& node) const {
+        if (!on_bits_) return false;
+        if (node.size() <= most_small_rows) return true;
+        return search_.random() && !by_row_ &&
+               std::uint64_t(node.size()) * n_features_ <= bits_bytes;
+    }
+
+    bool grow_on_bits(const Node& node, const Site& site) {
+        const SmallNode root{0, node.key, node.depth, node.n_constant, node.parent, node.is_left};
+        return search_.grow_on_bits(rows_of(node, site.work), root, site.views, site.work, limits_,
+                                    site.graph);
     }
 
     // A gather reads every feature once; it pays if the levels below read more than that.
@@ -469,12 +474,12 @@ class TreeGrower {
             Split split = find_split(node, index, site);
             node.histogram = nullptr;
             if (!split.found()) return;
-            const double gain = gain_of(split, node_score);
+            const double gain = limits_.gain_of(split.score, node_score);
             heap.push({std::move(node), index, std::move(split), gain});
         };
         consider(std::move(root));
         std::int64_t n_leaves = 1;
-        while (!heap.empty() && n_leaves < params_.max_leaf_nodes) {
+        while (!heap.empty() && n_leaves < limits_.params.max_leaf_nodes) {
             const Candidate next = heap.top();
             heap.pop();
             restore_constants(site.work);
@@ -574,7 +579,7 @@ class TreeGrower {
     }
 
     const Dataset& data_;
-    const GrowParams params_;
+    Limits limits_;
     const Stats stats_;
     std::vector<Row> rows_;
     std::vector<Target> targets_;
@@ -584,7 +589,7 @@ class TreeGrower {
     std::uint32_t n_features_;
     NodeSearch<Sides> search_;
     double n_cells_ = 0;
-    double total_weight_ = 0;
+    bool on_bits_ = Sides::on_bits && search_.draws();  // grow small subtrees so
     std::vector<CodeView> views_;
     std::vector<Work> workspaces_;
     std::vector<std::size_t> bin_start_;

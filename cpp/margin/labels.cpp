@@ -16,19 +16,21 @@ double dot(std::span<const double> a, std::span<const double> b) {
     return sum;
 }
 
-// The power method on the given places; `multiply` writes the covariance times its argument, up to
-// a factor.
+// The power method on the places in work.present, into work.component; `multiply` writes the
+// covariance times its argument, up to a factor.
 template <class Multiply>
-std::vector<double> first_component(std::span<const std::uint32_t> places, Multiply multiply) {
-    std::vector<double> component, next(places.size());
-    for (const std::uint32_t k : places) component.push_back(std::sqrt(static_cast<double>(k + 1)));
+void find_component(Labels::Workspace& work, Multiply multiply) {
+    auto& [in_t, present, shares, component, next] = work;
+    component.clear();
+    for (const std::uint32_t k : present)
+        component.push_back(std::sqrt(static_cast<double>(k + 1)));
+    next.resize(component.size());
     for (int step = 0; step < n_steps; ++step) {
         multiply(component, next);
         const double length = std::sqrt(dot(next, next));
         if (!(length > 0)) break;  // all labels are the same
         for (std::size_t k = 0; k < next.size(); ++k) component[k] = next[k] / length;
     }
-    return component;
 }
 
 }  // namespace
@@ -64,37 +66,40 @@ double Labels::impurity(std::span<const Row> rows, double total,
     return sum / total / n_outputs;
 }
 
-// Which classes are in group T, given the shares of all. A class without rows has no part in the
-// component after its first step, so the steps work on the others alone.
-std::vector<std::uint8_t> Labels::classes_in_t(std::span<const double> shares) const {
-    std::vector<std::uint8_t> in_t(n_outputs, 0);
-    std::vector<std::uint32_t> present;
+// Writes which classes are in group T, given the shares of all. A class without rows has no part in
+// the component after its first step, so the steps work on the others alone.
+void Labels::divide_classes(std::span<const double> shares, Workspace& work) const {
+    work.in_t.assign(n_outputs, 0);
+    work.present.clear();
+    work.shares.clear();
     for (std::uint32_t k = 0; k < n_outputs; ++k) {
-        if (shares[k] > 0) present.push_back(k);
+        if (!(shares[k] > 0)) continue;
+        work.present.push_back(k);
+        work.shares.push_back(shares[k]);
     }
-    if (present.size() <= 2) {
-        in_t[present.back()] = 1;
-        return in_t;
+    if (work.present.size() <= 2) {
+        work.in_t[work.present.back()] = 1;
+        return;
     }
-    std::vector<double> p;
-    for (const std::uint32_t k : present) p.push_back(shares[k]);
     // The covariance of one-hot labels with the shares p is diag(p) - p p'.
-    const auto component = first_component(present, [&](const auto& from, auto& to) {
+    const auto& p = work.shares;
+    find_component(work, [&](const auto& from, auto& to) {
         const double middle = dot(p, from);
         for (std::size_t k = 0; k < p.size(); ++k) to[k] = p[k] * (from[k] - middle);
     });
-    const double middle = dot(p, component);
-    for (std::size_t k = 0; k < p.size(); ++k) in_t[present[k]] = component[k] >= middle;
-    return in_t;
+    const double middle = dot(p, work.component);
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        work.in_t[work.present[k]] = work.component[k] >= middle;
+    }
 }
 
 std::size_t Labels::divide(std::span<const Row> rows, std::span<const double> centre,
-                           std::uint8_t* in_t) const {
+                           std::uint8_t* in_t, Workspace& work) const {
     std::size_t n_in_t = 0;
     if (numbers.empty()) {
-        const auto in_group_t = classes_in_t(centre);
+        divide_classes(centre, work);
         for (std::size_t i = 0; i < rows.size(); ++i)
-            n_in_t += in_t[i] = in_group_t[classes[rows[i]]];
+            n_in_t += in_t[i] = work.in_t[classes[rows[i]]];
         return n_in_t;
     }
     const auto along = [&](Row row, std::span<const double> component) {
@@ -104,11 +109,11 @@ std::size_t Labels::divide(std::span<const Row> rows, std::span<const double> ce
         }
         return sum;
     };
-    std::vector<double> component{1.0};
+    work.component = {1.0};
     if (n_outputs > 1) {
-        std::vector<std::uint32_t> places(n_outputs);
-        std::iota(places.begin(), places.end(), 0u);
-        component = first_component(places, [&](const auto& from, auto& to) {
+        work.present.resize(n_outputs);
+        std::iota(work.present.begin(), work.present.end(), 0u);
+        find_component(work, [&](const auto& from, auto& to) {
             std::fill(to.begin(), to.end(), 0.0);
             for (const Row row : rows) {
                 const double share = weight(row) * along(row, from);
@@ -119,7 +124,7 @@ std::size_t Labels::divide(std::span<const Row> rows, std::span<const double> ce
         });
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        n_in_t += in_t[i] = along(rows[i], component) >= 0;
+        n_in_t += in_t[i] = along(rows[i], work.component) >= 0;
     }
     return n_in_t;
 }

@@ -36,12 +36,19 @@ struct Labels {
     // Gini impurity, or the mean squared distance to the centre.
     double impurity(std::span<const Row> rows, double weight, std::span<const double> centre) const;
 
+    // Room for the classes of a node, kept from node to node.
+    struct Workspace {
+        std::vector<std::uint8_t> in_t;  // by class
+        std::vector<std::uint32_t> present;
+        std::vector<double> shares, component, next;
+    };
+
     // Writes 1 for rows of group T, 0 for group F; returns the number of rows in T.
     std::size_t divide(std::span<const Row> rows, std::span<const double> centre,
-                       std::uint8_t* in_t) const;
+                       std::uint8_t* in_t, Workspace& work) const;
 
   private:
-    std::vector<std::uint8_t> classes_in_t(std::span<const double> shares) const;
+    void divide_classes(std::span<const double> shares, Workspace& work) const;
 };
 
 }  // namespace hedgerow

@@ -50,6 +50,7 @@ class Grower {
     // What one thread needs while it grows.
     struct Workspace {
         std::vector<double> sums, block;
+        Labels::Workspace labels;
         std::vector<ObliqueTerm> terms;
         std::vector<Row> right;
         int worker = 0;
@@ -84,7 +85,7 @@ class Grower {
         const Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, -1, false};
         const std::uint32_t limit = std::max(task_rows, root.size() / task_share);
         DecisionGraph top = empty_graph();
-        if (root.size() <= limit) {
+        if (root.size() <= limit || team_.size() == 1) {
             grow_subtree(root, 0, top, workspaces[0]);
             return top;
         }
@@ -192,8 +193,8 @@ class Grower {
             graph.weight[index] * graph.impurity[index] <= params_.ccp_alpha * total_weight_) {
             return {};
         }
-        const std::size_t n_in_t =
-            labels_.divide(rows_of(node), graph.value_of(index), flags_.data() + node.begin);
+        const std::size_t n_in_t = labels_.divide(rows_of(node), graph.value_of(index),
+                                                  flags_.data() + node.begin, work.labels);
         if (n_in_t == 0 || n_in_t == node.size()) return {};
         sum_groups(node, work);
         const double threshold = find_boundary(work);

@@ -77,6 +77,26 @@ TEST(every_criterion_finds_the_step) {
     }
 }
 
+TEST(the_best_of_many_features_of_two_values_is_found) {
+    Random random(3);
+    std::vector<Numbers> columns(9, Numbers(400));
+    Classes classes;
+    for (std::size_t i = 0; i < 400; ++i) {
+        for (auto& column : columns) column[i] = static_cast<double>(random.below(2));
+        classes.push_back(static_cast<std::int32_t>(2 * columns[7][i] + columns[4][i]));
+    }
+    const Dataset data = table_of(columns);
+    const Numbers weights(columns[0].begin(), columns[0].end());
+    for (const auto criterion : class_criteria) {
+        GrowParams params = classes_params(4);
+        params.criterion = criterion;
+        for (const Numbers& w : {Numbers{}, Numbers(400, 3.0), weights, Numbers(400, 0.5)}) {
+            const auto graph = grow_classes(data, classes, params, w);
+            CHECK(graph.n_leaves() == 4);
+        }
+    }
+}
+
 TEST(poisson_never_leaves_a_side_of_zeros) {
     const Dataset data = table_of({{1, 2, 3, 4}});
     const auto graph = grow_numbers(data, {0, 0, 1, 5}, numbers_params(Criterion::poisson));

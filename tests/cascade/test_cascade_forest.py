@@ -106,7 +106,7 @@ def test_preset_has_its_layers_and_trees(preset):
     cascade = CascadeForestClassifier(preset, random_state=0, **few).fit(X, y)
     members = cascade.layers_[0].load().members
     assert len(members) == {"default": 4, "light": 2, "paper": 8}[preset]
-    trees = {"default": 5 * 5, "light": 3 * 50, "paper": 3 * 5}[preset]
+    trees = {"default": 5 * 5, "light": 100, "paper": 3 * 5}[preset]
     assert [member.n_trees for member in members] == [trees] * len(members)
     assert cascade.n_trees_ == trees * len(members) * cascade.n_layers_
     assert cascade.score(X_test, y_test) > 0.75
@@ -161,10 +161,11 @@ def test_stages_truncation_and_the_cascade_agree():
 
 def test_flattened_cascade_is_a_forest_of_as_many_trees():
     X, y, *_ = digits(200)
-    cascade = CascadeForestClassifier("light", n_trees=4, class_weight="balanced").fit(X, y)
+    given = {"n_trees": 4, "max_depth": 30, "class_weight": "balanced"}
+    cascade = CascadeForestClassifier("light", **given).fit(X, y)
     forest = cascade.flatten()
     assert isinstance(forest, RandomForestClassifier)
-    assert (forest.n_estimators, forest.max_depth) == (48, 30)
+    assert (forest.n_estimators, forest.max_depth) == (16, 30)
     assert forest.class_weight == "balanced"
     assert forest.fit(X, y).forest_.n_members == cascade.n_trees_
 

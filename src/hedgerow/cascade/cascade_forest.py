@@ -1,7 +1,7 @@
 """Deep forests: a cascade of layers of forests.
 
-Zhi-Hua Zhou and Ji Feng, "Deep forest" (2019), and the light configuration of Ludovic Arnould,
-Claire Boyer and Erwan Scornet, "Analyzing the tree-layer structure of Deep Forests" (2021). Each
+Zhi-Hua Zhou and Ji Feng, "Deep forest" (2019); two small layers after Ludovic Arnould, Claire
+Boyer and Erwan Scornet, "Analyzing the tree-layer structure of Deep Forests" (2021). Each
 layer reads the raw features and what the layer before it said; layers are added while that helps.
 
 The raw features are binned once for the whole cascade; a layer appends its few columns to them
@@ -54,7 +54,7 @@ class Settings:
 
 PRESETS = {
     "default": Settings(2, "extra_trees", 100, None, 10, 1, "out_of_fold", 5, 0.0, "best"),
-    "light": Settings(1, "random_trees", 50, 30, 2, 2, "out_of_fold", 3, 0.0, "all"),
+    "light": Settings(1, "extra_trees", 100, None, 2, 2, "out_of_bag", 3, 0.0, "all"),
     "paper": Settings(4, "random_trees", 500, None, 100, 3, "out_of_fold", 3, 0.2, "best"),
 }
 
@@ -62,18 +62,20 @@ _PARAMETERS = """\
     preset : {"default", "light", "paper"}, default="default"
         What the parameters that are left at None mean. "paper" is the deep forest of Zhou and Feng:
         four random and four completely random forests of 500 trees a layer, three folds, growth
-        judged on a fifth of the rows and repeated on all. "light" is that of Arnould, Boyer and
-        Scornet: two layers of one and one forest of 50 trees of depth 30.
+        judged on a fifth of the rows and repeated on all. "light" is two layers of one random
+        forest and one of extra trees, described out of bag. Arnould, Boyer and Scornet's light
+        cascade is that with ``partner="random_trees", n_trees=50, max_depth=30,
+        class_vectors="out_of_fold"``.
     estimators : list of estimators, default=None
         The members of every layer instead of the forests: any of hedgerow's or scikit-learn's.
     n_forests : int, default=None
         Random forests in a layer, and as many of the other kind (2; light 1, paper 4).
     partner : {"extra_trees", "random_trees"}, default=None
-        The other kind: extra trees, or completely random trees (light, paper).
+        The other kind: extra trees, or completely random trees (paper).
     n_trees : int, default=None
-        Trees in a forest (100; light 50, paper 500).
+        Trees in a forest (100; paper 500).
     max_depth : int, default=None
-        Depth of the trees (no limit; light 30).
+        Depth of the trees; no limit by default.
     min_samples_leaf : int or float, default=1
         Fewest rows of a leaf, as a number or a share of all rows.
     min_weight_fraction_leaf : float, default=0.0
@@ -84,8 +86,8 @@ _PARAMETERS = """\
         Stop after as many layers in a row without a better score (1; light 2, paper 3).
     class_vectors : {"out_of_fold", "out_of_bag"}, default=None
         How the rows that a layer learned from are described to the next. "out_of_fold" fits each
-        member once for every fold, on the other folds. "out_of_bag" fits it once and takes the
-        trees whose bag a row is not in, in a ``cv``-th of the time; members without bags are
+        member once for every fold, on the other folds. "out_of_bag" (light) fits it once and takes
+        the trees whose bag a row is not in, in a ``cv``-th of the time; members without bags are
         described out of fold.
     cv : int, default=None
         Folds (5; light and paper 3).
@@ -492,7 +494,7 @@ class CascadeForestClassifier(TableClassifier, _CascadeForest):
     >>> X, y = load_iris(return_X_y=True)
     >>> cascade = CascadeForestClassifier("light", random_state=0).fit(X, y)
     >>> cascade.n_layers_, cascade.n_trees_
-    (2, 600)
+    (2, 400)
     """
 
     _kinds: ClassVar = {

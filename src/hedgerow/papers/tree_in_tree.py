@@ -198,11 +198,11 @@ def run_ensemble(data: Data, kind: str, n_splits: int, sizes: list[int], seed: i
     if kind == "bag":  # one price for all members: that of the published size on a bag of the rows
         rows = np.random.default_rng(seed).integers(len(data.y), size=len(data.y))
         bag = data._replace(X=data.X[rows], y=data.y[rows])
-        price = tree_in_tree(bag, max_splits=n_splits).C_
+        price = tree_in_tree(bag, C=1e-4, max_splits=n_splits).C_
         ensemble, member = BaggingClassifier, TreeInTreeClassifier(C=price, n_jobs=1)
     else:  # the rows' weights change, so every member is held to the size
         ensemble = AdaBoostClassifier
-        member = TreeInTreeClassifier(max_splits=n_splits, n_jobs=1)
+        member = TreeInTreeClassifier(C=1e-4, max_splits=n_splits, n_jobs=1)
     for method in out:
         model = ensemble(member, n_estimators=max(sizes), random_state=seed).fit(data.X, data.y)
         counts = [one.n_splits_ for one in model.estimators_]

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <optional>
+
+#include "check.hpp"
+#include "grow/forest.hpp"
+#include "tables.hpp"
+
+using namespace hedgerow;
+using namespace hedgerow::testing;
+using Splitter = GrowParams::Splitter;
+
+namespace {
+
+constexpr Splitter splitters[] = {Splitter::best, Splitter::random};
+
+// Classes that follow the first columns, whole numbers and many zeros among the others.
+struct Problem {
+    std::vector<Numbers> columns;
+    Classes classes;
+
+    Problem(std::size_t n, std::size_t n_columns, std::uint64_t seed)
+        : columns(n_columns, Numbers(n)) {
+        Random random(seed);
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < n_columns; ++j) {
+                const bool zero = j % 3 == 0 && random.below(5) > 0;
+                columns[j][i] = zero ? 0.0 : static_cast<double>(random.below(j % 2 ? 9 : 200));
+            }
+            const double noise = random.uniform() < 0.2 ? 3 : 0;
+            classes.push_back(static_cast<int>(columns[1][i] / 4 + columns[2][i] / 80 + noise));
+        }
+    }
+    std::uint32_t n_classes() const {
+        return 1 + static_cast<std::uint32_t>(*std::max_element(classes.begin(), classes.end()));
+    }
+};
+
+ForestParams forest_params(const Problem& problem, std::uint32_t n_draws, Splitter splitter) {
+    ForestParams params;
+    params.tree = classes_params(problem.n_classes());
+    params.tree.splitter = splitter;
+    params.tree.max_features = 3;
+    params.seed = 7;
+    params.n_draws = n_draws;
+    return params;
+}
+
+struct Answer {
+    Forest forest;
+    Unseen unseen;
+};
+
+Answer grow_some(const Dataset& data, const std::vector<Row>& rows, const Classes& classes,
+                 const ForestParams& params, bool out_of_bag, const std::vector<Row>& held,
+                 int n_threads = 1) {
+    const std::uint32_t n_classes = params.tree.n_classes;
+    Answer answer{{PackedGraphs(static_cast<std::uint32_t>(data.n_features()), n_classes), {}}, {}};
+    answer.unseen.out_of_bag = out_of_bag;
+    answer.unseen.held = held;
+    answer.unseen.sums.resize(data.n_rows() * n_classes);
+    answer.unseen.counts.resize(data.n_rows());
+    std::atomic<std::size_t> done = 0;
+    Team team(n_threads);
+    grow_forest(data, rows, {classes, {}, {}}, params, 6, answer.forest, &answer.unseen, done,
+                team);
+    CHECK(done == 6);
+    return answer;
+}
+
+}  // namespace
+
+TEST(shared_columns_are_not_copied_and_grow_apart) {
+    std::optional<Dataset> data(table_of({{1, 2, 3}, {5, 5, 4}}));
+    Dataset other = data->share();
+    CHECK(other.n_rows() == 3 && other.n_features() == 2);
+    CHECK(&other.column(1) == &data->column(1));
+    const std::int32_t codes[] = {0, 1, 0};
+    other.append_categories(codes, 2);
+    CHECK(other.n_features() == 3 && data->n_features() == 2);
+    data.reset();  // the columns live on in the other
+    CHECK(codes_of(other.column(1), 3) == std::vector<std::uint32_t>({1, 1, 0}));
+}
+
+// Columns with a missing value, even one in a row that is not asked for, take the general search.
+TEST(bits_grow_the_tree_of_the_general_search) {
+    for (const std::size_t n : {40, 64, 65, 700}) {
+        Problem problem(n + 1, 24, n);
+        problem.columns.emplace_back(n + 1, 1.0);
+        const Dataset on_bits = table_of(problem.columns);
+        problem.columns.back()[n] = missing;
+        const Dataset general = table_of(problem.columns);
+        std::vector<Row> rows(n);
+        Numbers weights(n + 1, 1.0), heavy(n + 1);
+        for (std::size_t i = 0; i < n; ++i) rows[i] = static_cast<Row>(i);
+        for (std::size_t i = 0; i <= n; ++i) heavy[i] = static_cast<double>(1 + i * i % 6);
+        for (const auto splitter : splitters) {
+            for (const std::int64_t max_features : {1, 3}) {
+                for (const Numbers& w : {weights, heavy}) {
+                    GrowParams params = classes_params(problem.n_classes());
+                    params.splitter = splitter;
+                    params.max_features = max_features;
+                    params.min_samples_leaf = n % 2 ? 2 : 1;
+                    params.seed = n;
+                    const auto grown = grow_classes(on_bits, problem.classes, params, w, rows);
+                    CHECK(grown.n_leaves() > 2);
+                    CHECK(same(grown, grow_classes(general, problem.classes, params, w, rows)));
+                }
+            }
+        }
+    }
+}
+
+TEST(unseen_rows_get_the_values_of_the_leaves_they_reach) {
+    const Problem problem(300, 6, 5);
+    const Dataset data = table_of(problem.columns);
+    std::vector<Row> rows, held;
+    for (Row row = 0; row < 300; ++row) (row % 5 == 0 ? held : rows).push_back(row);
+    const std::uint32_t k = problem.n_classes();
+    for (const auto splitter : splitters) {
+        const auto params = forest_params(problem, 240, splitter);
+        const auto [forest, unseen] = grow_some(data, rows, problem.classes, params, true, held);
+        Numbers sums(300 * k);
+        std::vector<std::uint32_t> counts(300);
+        for (std::size_t member = 0; member < 6; ++member) {
+            const auto bag = bag_of(params, rows.size(), member);
+            std::vector<Row> asked = held;
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                if (bag[i] == 0) asked.push_back(rows[i]);
+            }
+            for (const Row row : asked) {
+                const Numbers x = row_of(problem.columns, row);
+                forest.graphs.add_value_of(member, x.data(), sums.data() + row * k);
+                ++counts[row];
+            }
+        }
+        CHECK(unseen.sums == sums);
+        CHECK(unseen.counts == counts);
+    }
+}
+
+TEST(a_forest_on_some_rows_is_one_on_a_table_of_them) {
+    const Problem problem(200, 6, 9);
+    std::vector<Row> rows;
+    std::vector<Numbers> columns(6);
+    Classes classes;
+    for (Row row = 3; row < 200; row += 2) {
+        rows.push_back(row);
+        classes.push_back(problem.classes[row]);
+        for (std::size_t j = 0; j < 6; ++j) columns[j].push_back(problem.columns[j][row]);
+    }
+    // Bins of the larger table hold values that the smaller one has not: thresholds differ.
+    const Dataset data = table_of(problem.columns), part = table_of(columns);
+    const auto params =
+        forest_params(problem, static_cast<std::uint32_t>(rows.size()), Splitter::best);
+    const auto some = grow_some(data, rows, problem.classes, params, false, {});
+    const auto all = grow_some(part, {}, classes, params, false, {});
+    for (std::size_t member = 0; member < 6; ++member) {
+        const auto a = some.forest.graphs.unpack(member), b = all.forest.graphs.unpack(member);
+        CHECK(a.feature == b.feature && a.left == b.left && a.value == b.value);
+    }
+}
+
+TEST(a_forest_is_the_same_for_any_number_of_threads) {
+    const Problem problem(300, 6, 11);
+    const Dataset data = table_of(problem.columns);
+    for (const auto splitter : splitters) {
+        const auto params = forest_params(problem, 300, splitter);
+        const auto one = grow_some(data, {}, problem.classes, params, true, {});
+        const auto three = grow_some(data, {}, problem.classes, params, true, {}, 3);
+        CHECK(one.forest.graphs.state().nodes == three.forest.graphs.state().nodes);
+        CHECK(one.forest.importances == three.forest.importances);
+        CHECK(one.unseen.sums == three.unseen.sums);
+    }
+}
