@@ -82,8 +82,8 @@ class _Pairs:
             self.gain[leaf] = gains.max()
             self.partner[leaf] = self.number[gains.argmax()]
         self.marked[:] = False
-        leaf = int(self.gain.argmax())
-        return self.gain[leaf], [int(self.number[leaf]), int(self.partner[leaf])]
+        best = int(self.gain.argmax())
+        return self.gain[best], [int(self.number[best]), int(self.partner[best])]
 
 
 class _Growth:

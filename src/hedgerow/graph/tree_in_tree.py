@@ -234,7 +234,7 @@ class _TreeInTree(GraphModel):
         if weights is not None:
             some = weights if rows is None else weights[rows]
             # Whole weights are rows that repeat; other weights say what a row counts.
-            n_rows = some.sum() if (some % 1 == 0).all() else np.count_nonzero(some)
+            n_rows = int(some.sum() if (some % 1 == 0).all() else np.count_nonzero(some))
         return self._rows_per_split / n_rows
 
     def _validation_split(self, y: np.ndarray, weights: np.ndarray | None, rows: Any) -> tuple:
