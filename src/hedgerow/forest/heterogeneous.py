@@ -7,7 +7,7 @@ kinds in proportion to their success. The table is read and binned once for all 
 
 The paper's forest is ``candidates="paper"``: two kinds of tree, and a contest by 2-fold
 cross-validation on the member's rows. It is a shortcut of
-``BaggingClassifier(CrossValidatedTreeClassifier(...), 100)``. The default has five kinds, grown on
+``BaggingClassifier(CrossValidatedTreeClassifier(...), 100)``. The default has other kinds, grown on
 all rows of the member and judged on the rows that it did not draw. That was better on average on
 data sets that are not among those of the paper's tables (``docs/mean_margin.md``).
 """
@@ -80,6 +80,7 @@ class _Mixed:
     _oblique: type
     _paper_criterion: str
     _features: Any  # that a random tree looks at for each split
+    _left_out: tuple[str, ...] = ()  # kinds that the default does without
     _members: list
     _draws: Draws
     candidates: Any
@@ -102,13 +103,13 @@ class _Mixed:
             return [("erdt", erdt), ("mmdt", raw)]
         if self.candidates is not None:
             return self.candidates
-        return [  # the more random first: it is kept where scores are the same
-            ("extra tree", self._axis(splitter="random", max_features=self._features)),
-            ("random cart", self._axis(max_features=self._features)),
-            ("erdt", erdt),
-            ("mmdt", self._oblique()),
-            ("raw mmdt", raw),
-        ]
+        kinds = {  # the more random first: it is kept where scores are the same
+            "random cart": self._axis(max_features=self._features),
+            "erdt": erdt,
+            "mmdt": self._oblique(),
+            "raw mmdt": raw,
+        }
+        return [(name, kind) for name, kind in kinds.items() if name not in self._left_out]
 
     def _table_of(self, place: int, table: Any, weights: np.ndarray | None) -> Any:
         if self.cv is not None or isinstance(self.candidates, str):
@@ -132,10 +133,9 @@ class HeterogeneousForestClassifier(_Mixed, BaggingClassifier):
     ----------
     candidates : list of (str, estimator) pairs or "paper", default=None
         The kinds of tree with their names: hedgerow classifiers that hold one decision graph. None
-        takes CART that looks at a few random features for each split, with random thresholds
-        ("extra tree") and the best ones ("random cart"), CART by entropy ("erdt"), and mean-margin
-        trees with and without ``standardize`` ("mmdt", "raw mmdt"). "paper" takes CART by entropy
-        ("erdt") and mean-margin trees without ``standardize`` ("mmdt").
+        takes CART that looks at a few random features for each split ("random cart") and
+        mean-margin trees with and without ``standardize`` ("mmdt", "raw mmdt"). "paper" takes CART
+        by entropy ("erdt") and mean-margin trees without ``standardize`` ("mmdt").
     {parameters}
     voting : {{"soft", "hard"}}, default="soft"
         Average the members' probabilities, or count their predictions.
@@ -160,7 +160,7 @@ class HeterogeneousForestClassifier(_Mixed, BaggingClassifier):
 
     _contest = CrossValidatedTreeClassifier
     _axis, _oblique = DecisionTreeClassifier, MeanMarginTreeClassifier
-    _paper_criterion, _features = "entropy", "sqrt"
+    _paper_criterion, _features, _left_out = "entropy", "sqrt", ("erdt",)
 
     def __init__(
         self,
@@ -200,10 +200,9 @@ class HeterogeneousForestRegressor(_Mixed, BaggingRegressor):
     ----------
     candidates : list of (str, estimator) pairs or "paper", default=None
         The kinds of tree with their names: hedgerow regressors that hold one decision graph. None
-        takes CART that looks at a third of the features for each split, with random thresholds
-        ("extra tree") and the best ones ("random cart"), CART that looks at all ("erdt"), and
-        mean-margin trees with and without ``standardize`` ("mmdt", "raw mmdt"). "paper" takes CART
-        ("erdt") and mean-margin trees without ``standardize`` ("mmdt").
+        takes CART that looks at a third of the features for each split ("random cart") and at all
+        of them ("erdt"), and mean-margin trees with and without ``standardize`` ("mmdt", "raw
+        mmdt"). "paper" takes CART ("erdt") and mean-margin trees without ``standardize`` ("mmdt").
     {parameters}
 
     Attributes

@@ -70,9 +70,8 @@ class _DecisionTree(GraphModel):
     ) -> DecisionGraph:
         weights = self._with_class_weight(y, weights)
         self.max_features_ = parameters.features_to_try(self.max_features, table.n_features)
-        seed = 0
-        if self.splitter == "random" or self.max_features_ < table.n_features:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        random = check_random_state(self.random_state)
+        draws = self.splitter == "random" or self.max_features_ < table.n_features
         params = grow_params(
             self,
             self._criteria[self.criterion],
@@ -81,7 +80,7 @@ class _DecisionTree(GraphModel):
             n_features=table.n_features,
             total_weight=total_weight(y, weights, rows),
             n_classes=getattr(self, "n_classes_", 0),
-            seed=seed,
+            seed=int(random.randint(2**31 - 1)) if draws else 0,
             ccp_alpha=self.ccp_alpha,
         )
         return grow(table, rows, y, weights, params, parameters.resolve_n_jobs(self.n_jobs))
