@@ -45,10 +45,10 @@ def small(**given):
 
 def vectors_of(cascade, X, y, rows=None):
     """The vectors of the training rows that the first layer gives to the second."""
-    from hedgerow.cascade import cascade_forest
+    from hedgerow.cascade import cascade_model
 
     seen = []
-    fit_layer = cascade_forest.fit_layer
+    fit_layer = cascade_model.fit_layer
 
     def spy(*arguments, **named):
         layer, vectors = fit_layer(*arguments, **named)
@@ -56,7 +56,7 @@ def vectors_of(cascade, X, y, rows=None):
         return layer, vectors
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cascade_forest, "fit_layer", spy)
+        patch.setattr(cascade_model, "fit_layer", spy)
         cascade.fit(X, y)
     return seen[0]
 
