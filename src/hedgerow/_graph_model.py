@@ -35,11 +35,15 @@ def sum_by_feature(
     if oblique.size:
         arrays = graph.arrays()
         feature, start = arrays["oblique_feature"], arrays["oblique_start"].astype(np.intp)
-        size = (arrays["oblique_weight"] * (1.0 if scale is None else scale[feature])) ** 2
+        weight = np.abs(arrays["oblique_weight"]) * (1.0 if scale is None else scale[feature])
         test = np.repeat(np.arange(len(start) - 1), np.diff(start))
+        largest = np.zeros(len(start) - 1)
+        np.maximum.at(largest, test, weight)
+        share = (weight / largest[test]) ** 2  # squares of tiny weights would vanish
+        share /= np.bincount(test, share)[test]
         gain_of_test = np.zeros(len(start) - 1)
         gain_of_test[arrays["detail"][oblique]] = gain[oblique]
-        np.add.at(total, feature, size * (gain_of_test / np.bincount(test, size))[test])
+        np.add.at(total, feature, share * gain_of_test[test])
     return total
 
 

@@ -105,6 +105,15 @@ def test_one_merge_is_a_mean_margin_tree_with_cost_complexity_pruning(C):
     assert_allclose(graph.predict(X), tree.predict(X))
 
 
+@pytest.mark.parametrize(
+    "model", [MeanMarginTreeRegressor(), TreeInTreeRegressor(micro_trees="oblique", C=0.0)]
+)
+def test_tiny_weights_have_importance(model):
+    X, y = np.zeros((31, 2)), np.zeros(31)
+    X[-1, 0], y[-1] = 1e-152, 1e6  # the square of the weight is no number
+    assert_allclose(model.fit(X, y).feature_importances_, [1, 0])
+
+
 def test_a_slanted_border_takes_one_oblique_test():
     x1, x2 = (axis.ravel() for axis in np.meshgrid(np.arange(12.0), np.arange(12.0)))
     X, y = np.column_stack([x1, x2]), x1 + x2 > 10.5
