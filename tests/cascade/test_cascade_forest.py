@@ -99,14 +99,14 @@ def test_first_cut_of_the_second_layer_is_on_a_new_feature_near_one_half():
     assert abs(np.median([root.threshold[0] for root in roots]) - 0.5) < 0.1
 
 
-@pytest.mark.parametrize("preset", ["default", "light", "paper"])
+@pytest.mark.parametrize("preset", ["default", "light", "paper", "paper_light"])
 def test_preset_has_its_layers_and_trees(preset):
     X, y, X_test, y_test = digits(300)
-    few = {} if preset == "light" else {"n_trees": 5, "max_layers": 2}
+    few = {} if "light" in preset else {"n_trees": 5, "max_layers": 2}
     cascade = CascadeForestClassifier(preset, random_state=0, **few).fit(X, y)
     members = cascade.layers_[0].load().members
-    assert len(members) == {"default": 4, "light": 2, "paper": 8}[preset]
-    trees = {"default": 5 * 5, "light": 100, "paper": 3 * 5}[preset]
+    assert len(members) == {"default": 4, "light": 2, "paper": 8, "paper_light": 2}[preset]
+    trees = {"default": 5 * 5, "light": 100, "paper": 3 * 5, "paper_light": 3 * 50}[preset]
     assert [member.n_trees for member in members] == [trees] * len(members)
     assert cascade.n_trees_ == trees * len(members) * cascade.n_layers_
     assert cascade.score(X_test, y_test) > 0.75

@@ -43,16 +43,17 @@ PRESETS = {
     "default": Settings(2, "extra_trees", 100, None, 10, 1, "out_of_fold", 5, 0.0, "best"),
     "light": Settings(1, "extra_trees", 100, None, 2, 2, "out_of_bag", 3, 0.0, "all"),
     "paper": Settings(4, "random_trees", 500, None, 100, 3, "out_of_fold", 3, 0.2, "best"),
+    "paper_light": Settings(1, "random_trees", 50, 30, 2, 2, "out_of_fold", 3, 0.0, "all"),
 }
 
 _PARAMETERS = """\
-    preset : {"default", "light", "paper"}, default="default"
+    preset : {"default", "light", "paper", "paper_light"}, default="default"
         What the parameters that are left at None mean. "paper" is the deep forest of Zhou and Feng:
         four random and four completely random forests of 500 trees a layer, three folds, growth
         judged on a fifth of the rows and repeated on all. "light" is two layers of one random
-        forest and one of extra trees, described out of bag. Arnould, Boyer and Scornet's light
-        cascade is that with ``partner="random_trees", n_trees=50, max_depth=30,
-        class_vectors="out_of_fold"``.
+        forest and one of extra trees, described out of bag. "paper_light" is the light cascade of
+        Arnould, Boyer and Scornet: two layers of one random and one completely random forest of 50
+        trees of depth 30, three folds.
     estimators : list of estimators, default=None
         The members of every layer instead of the forests: any of hedgerow's or scikit-learn's.
     n_forests : int, default=None

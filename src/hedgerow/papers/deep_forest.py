@@ -48,7 +48,6 @@ CONFIGURATIONS = (
     "best, flat",
     "light, flat",
 )
-LIGHT = {"partner": "random_trees", "n_trees": 50, "max_depth": 30, "class_vectors": "out_of_fold"}
 FASHION_ROWS = (4000, 2000)  # training and test images that are scanned
 NETWORKS = ("shallow", "optimal", "deep")  # first trees
 DEPTHS = (*range(1, 13), 15, 20, 25, 30)  # of the second tree
@@ -111,7 +110,7 @@ def configurations(name: str, part: Part, n_trees: int, seed: int) -> dict[str, 
 
     default = cascade(name, preset="paper", n_trees=n_trees, random_state=seed)
     best = cascade(name, **_best_shape(name, part, n_trees, seed), random_state=seed)
-    light = cascade(name, preset="light", random_state=seed, **LIGHT)
+    light = cascade(name, preset="paper_light", random_state=seed)
     found = {"default": score(default.fit(part.X, part.y))}
     for label, model in (("best", best), ("light", light)):
         model.fit(part.X, part.y)
