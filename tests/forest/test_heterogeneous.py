@@ -263,3 +263,16 @@ def test_one_row_cannot_be_divided(target):
 def test_wrong_candidates_are_refused():
     with pytest.raises(ValueError, match="'candidates' must be None or"):
         forest("classes", candidates=[("forest", RandomForestClassifier())]).fit(*WINE)
+
+
+def test_the_default_has_the_kinds_of_the_guide():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    classifier = HeterogeneousForestClassifier(n_estimators=5, random_state=0)
+    assert list(classifier.fit(X, X[:, 0] > 0).composition_) == [
+        "random cart", "mmdt", "raw mmdt",
+    ]  # fmt: skip
+    regressor = HeterogeneousForestRegressor(n_estimators=5, random_state=0)
+    assert list(regressor.fit(X, X[:, 0]).composition_) == [
+        "random cart", "erdt", "mmdt", "raw mmdt",
+    ]  # fmt: skip
