@@ -1,8 +1,7 @@
 """What every estimator with one fitted :class:`DecisionGraph` shares: prediction and inspection.
 
-A model's ``fit`` ends with :meth:`GraphModel._set_graph`; the rest is here, once for trees and
-decision graphs. A model that can grow on some rows of a table read before provides ``_load`` and
-``_grow``, and its ``fit`` is :meth:`GraphModel.fit`.
+A model provides its learner (:mod:`hedgerow._learner`); ``fit`` reads the table, lets the learner
+grow and adopts what was grown. The rest is here, once for trees and decision graphs.
 """
 
 from copy import copy
@@ -14,10 +13,25 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
+from hedgerow._estimator import fitted
+from hedgerow._learner import Grown, Learner
 from hedgerow._parameters import resolve_n_jobs
-from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
+from hedgerow._table import Table
+from hedgerow._table_model import OwnTableParameters, TableClassifier, TableRegressor
 
-OBLIQUE = 3  # the kind of a node that tests a weighted sum
+CATEGORY, OBLIQUE = 2, 3  # kinds of nodes: a set of categories, a weighted sum
+
+
+def has_oblique_tests(graph: DecisionGraph) -> bool:
+    """Whether any test weighs several features."""
+    return bool((graph.kind == OBLIQUE).any())
+
+
+def has_shared_nodes(graph: DecisionGraph) -> bool:
+    """Whether a node has several parents, as in a decision graph that is no tree."""
+    children = np.concatenate([graph.left, graph.right])
+    children = children[children >= 0]
+    return len(np.unique(children)) < len(children)
 
 
 def sum_by_feature(
@@ -99,48 +113,23 @@ def removed_loss(
     return sum_by_feature(graph, lost(left + right) - lost(left) - lost(right))
 
 
-class GraphModel(TableModel):
+class GraphModel(OwnTableParameters):
     """A fitted model that is one decision graph."""
 
-    graph_: DecisionGraph
-    _packing: Packing
-    # What the tests of each feature took off the training loss, for graphs with shared nodes: a
-    # node's children have rows of other nodes as well, so the graph alone does not tell.
-    _removed: np.ndarray | None = None
+    graph_: DecisionGraph = fitted(
+        "DecisionGraph", "The fitted graph as columns; node 0 is the root. ``tree_`` is the same."
+    )
+    gains_: np.ndarray = fitted(
+        "ndarray of shape (n_features,)",
+        "What the tests of each feature took off the training loss; only for graphs with shared "
+        "nodes, where the children of a node have rows of other nodes as well.",
+    )
 
-    def _set_graph(self, graph: DecisionGraph) -> None:
-        self.graph_ = graph
-        self._packing = Packing([graph])
-
-    @property
-    def _packed(self) -> PackedGraphs:
-        return self._packing.graphs
-
-    @classmethod
-    def _grows_on_rows(cls) -> bool:
-        """Whether it provides ``_load`` and ``_grow``: several fits can share one table."""
-        return cls._grow is not GraphModel._grow
-
-    def _with_graph(self, graph: DecisionGraph, removed: np.ndarray | None) -> Any:
-        """A copy of the fitted model with another graph for the same table."""
-        model = copy(self)
-        model._set_graph(graph)
-        model._removed = removed
-        return model
-
-    def _check_parameters(self) -> None:
-        """Check the parameters that do not depend on the data."""
+    def learner(self) -> Learner:
+        """What grows this model on rows of a table: its parameters, checked and frozen."""
         raise NotImplementedError
 
-    def _load(self, X: Any) -> Any:
-        """The table that was read, in the form that :meth:`_grow` wants."""
-        raise NotImplementedError
-
-    def _grow(self, table: Any, y: np.ndarray, weights: np.ndarray | None, rows: Any = None) -> Any:
-        """The graph of the given rows (all when None) of a loaded table."""
-        raise NotImplementedError
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Grow the model.
 
         Parameters
@@ -156,26 +145,42 @@ class GraphModel(TableModel):
         -------
         self : object
         """
-        self._check_parameters()
-        X, y, weights = self._read_table(X, y, sample_weight)
-        self._set_graph(self._grow(self._load(X), y, weights))
+        learner = self.learner()
+        table = self.read_table(X, y, sample_weight)
+        return self.adopt(table, learner.grow(table, seed=getattr(self, "random_state", None)))
+
+    def adopt(self, table: Table, grown: Grown):
+        """Become the model that was grown on a table; return itself."""
+        vars(self).update(table.facts())
+        return self._take_over(grown)
+
+    def with_graph(self, grown: Grown):
+        """A copy of the fitted model with another graph for the same table."""
+        return copy(self)._take_over(grown)
+
+    def _take_over(self, grown: Grown):
+        self.__dict__.pop("gains_", None)  # of an earlier graph
+        vars(self).update(grown.facts)
+        self.graph_ = grown.graph
+        self.rebuild()
         return self
 
-    def __getstate__(self) -> dict:
-        state = dict(super().__getstate__())
-        state.pop("_packing", None)  # made from the graph again
-        return state
+    @property
+    def _packed(self) -> PackedGraphs:
+        return self._packing.graphs
 
-    def __setstate__(self, state: dict) -> None:
-        super().__setstate__(state)
-        if "graph_" in state:
-            self._set_graph(self.graph_)
+    def rebuild(self) -> None:
+        if hasattr(self, "graph_"):
+            self._packing = Packing([self.graph_])
 
     def _values(self, X: Any) -> np.ndarray:
         """The leaf values of each row: class probabilities or one number."""
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X, finite=False)
-        return self._packed.predict(encoded, resolve_n_jobs(self.n_jobs))
+        return self.values_of_encoded(self.schema_.encode(self, X, finite=False))
+
+    def values_of_encoded(self, matrix: np.ndarray) -> np.ndarray:
+        """The leaf values of each row of a matrix that ``schema_.encode`` gave."""
+        return self._packed.predict(matrix, resolve_n_jobs(self.n_jobs))
 
     def apply(self, X: Any) -> np.ndarray:
         """Index of the leaf that each row ends in.
@@ -257,12 +262,13 @@ class GraphModel(TableModel):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of the total impurity decrease that each feature brought."""
+        """Share of the total decrease of the training loss that each feature brought."""
         check_is_fitted(self)
-        if self._removed is None:
-            return impurity_importances(self.graph_)
-        total = self._removed.sum()
-        return self._removed / total if total > 0 else self._removed
+        gains = getattr(self, "gains_", None)
+        if gains is None:
+            scale = getattr(self, "scale_", None)
+            return impurity_importances(self.graph_, scale)
+        return gains / gains.sum() if gains.sum() > 0 else gains
 
     def get_depth(self) -> int:
         """Length of the longest path from the root to a leaf."""

@@ -6,113 +6,132 @@ import numpy as np
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import GrowParams
+from hedgerow._estimator import parameter
+from hedgerow._parameters import MAX_FEATURES, Rule, count, integer, real
+from hedgerow._table_model import BinParameters, TableModel
 
 # scikit-learn's name of a criterion -> the engine's
 CLASSIFICATION_CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
 REGRESSION_CRITERIA = {"squared_error": "squared_error", "poisson": "poisson"}
+ENGINE_CRITERIA = CLASSIFICATION_CRITERIA | REGRESSION_CRITERIA
 _FUTURE_CRITERIA = ("absolute_error", "friedman_mse")
 
-GROWTH_PARAMETERS = """\
-    max_depth : int, default=None
-        Most splits on a path from the root to a leaf.
-    min_samples_split : int or float, default=2
-        A node with fewer rows (or a smaller share of all rows) is not split.
-    min_samples_leaf : int or float, default=1
-        A split must leave this many rows (or this share) on both sides.
-    min_weight_fraction_leaf : float, default=0.0
-        A split must leave this share of the total weight on both sides.
-    max_features : int, float, {"sqrt", "log2"}, default=None
-        Features looked at for each split, drawn anew for each node; None means all.
-    random_state : int, RandomState instance or None, default=None
-        For ``splitter="random"`` and ``max_features``. The default tree needs no chance.
-    max_leaf_nodes : int, default=None
-        Grow best-first until this many leaves.
-    min_impurity_decrease : float, default=0.0
-        A split must decrease the impurity by this much, weighted by the node's share of the
-        rows. At 0 splits without gain are allowed, as in scikit-learn: XOR needs them.
-"""
 
-ENGINE_PARAMETERS = """\
-    ccp_alpha : non-negative float, default=0.0
-        Price of a leaf in minimal cost-complexity pruning.
-    monotonic_cst : None
-        Not supported yet.
-    max_bins : int, default=255
-        Features with more distinct values are cut into this many quantile bins; up to 255 bins a
-        cell takes one byte. None keeps every distinct value (up to 65,535; beyond, bins).
-    categorical_features : "auto", None or list, default="auto"
-        "auto" reads categorical, boolean and string columns of a data frame as categories. A list
-        of names, indices or booleans names further columns. None reads all as numbers.
-    n_jobs : int, default=None
-        Threads for fitting and predicting. The result is the same for any number.
-"""
-
-MOST = int(np.iinfo(np.int32).max)  # no tree has more rows, levels or leaves than this
-
-
-def check_growth(model: Any, criteria: dict[str, str]) -> None:
-    """Check the growth parameters of an estimator that do not depend on the data."""
-    if criteria is REGRESSION_CRITERIA and model.criterion in _FUTURE_CRITERIA:
+def _check_regression(name: str, value: Any) -> None:
+    if isinstance(value, str) and value in _FUTURE_CRITERIA:
         raise NotImplementedError(
-            f"'criterion' {model.criterion!r} is not supported yet; use one of "
-            + ", ".join(repr(name) for name in criteria)
+            f"'criterion' {value!r} is not supported yet; use one of "
+            + ", ".join(repr(option) for option in REGRESSION_CRITERIA)
             + "."
         )
-    parameters.check_option("criterion", model.criterion, criteria)
-    parameters.check_int("max_depth", model.max_depth, low=1, optional=True)
-    parameters.check_int("max_leaf_nodes", model.max_leaf_nodes, low=2, optional=True)
-    parameters.check_real(
-        "min_weight_fraction_leaf", model.min_weight_fraction_leaf, low=0, high=0.5
+    parameters.check_option(name, value, REGRESSION_CRITERIA)
+
+
+def _check_monotonic(name: str, value: Any) -> None:
+    if value is not None:
+        raise NotImplementedError(f"'{name}' is not supported yet; leave it at None.")
+
+
+CLASSIFICATION_CRITERION = parameters.option(*CLASSIFICATION_CRITERIA)
+REGRESSION_CRITERION = Rule('{"squared_error", "poisson"}', _check_regression)
+GINI_TEXT = 'What a split decreases; "log_loss" is another name of "entropy".'
+SQUARED_ERROR_TEXT = (
+    'What a split decreases. "poisson" is for counts: targets must not be negative.'
+)
+
+
+class NodeParameters(TableModel):
+    """Limits on nodes that every kind of tree has."""
+
+    max_depth: int | None = parameter(
+        None, integer(optional=True), "Most splits on a path from the root to a leaf."
     )
-    parameters.check_real("min_impurity_decrease", model.min_impurity_decrease, low=0)
-    parameters.check_real("ccp_alpha", model.ccp_alpha, low=0)
-    if model.monotonic_cst is not None:
-        raise NotImplementedError("'monotonic_cst' is not supported yet; leave it at None.")
+    min_samples_split: int | float = parameter(
+        2, count(2), "A node with fewer rows (or a smaller share of all rows) is not split."
+    )
+    min_samples_leaf: int | float = parameter(
+        1, count(1), "A split must leave this many rows (or this share) on both sides."
+    )
+    min_weight_fraction_leaf: float = parameter(
+        0.0, real(0, 0.5), "A split must leave this share of the total weight on both sides."
+    )
 
 
-def check_poisson(criterion: str, y: np.ndarray) -> np.ndarray:
-    """The targets, if they suit the criterion."""
+class GrowthParameters(NodeParameters, BinParameters):
+    """How a tree of tests on single features is grown."""
+
+    max_leaf_nodes: int | None = parameter(
+        None, integer(2, optional=True), "Grow best-first until this many leaves."
+    )
+    min_impurity_decrease: float = parameter(
+        0.0,
+        real(0),
+        "A split must decrease the impurity by this much, weighted by the node's share of the "
+        "rows. At 0 splits without gain are allowed, as in scikit-learn: XOR needs them.",
+    )
+    ccp_alpha: float = parameter(
+        0.0, real(0), "Price of a leaf in minimal cost-complexity pruning."
+    )
+
+
+class MonotonicParameter(TableModel):
+    """A parameter of scikit-learn's that is still to come."""
+
+    monotonic_cst: Any = parameter(None, Rule("None", _check_monotonic), "Not supported yet.")
+
+
+class FeatureDrawParameter(TableModel):
+    """The parameter of trees that look at drawn features."""
+
+    max_features: Any = parameter(
+        None,
+        MAX_FEATURES,
+        "Features looked at for each split, drawn anew for each node; None means all.",
+    )
+
+
+def check_poisson(criterion: str, y: np.ndarray) -> None:
+    """Refuse targets that do not suit the criterion."""
     if criterion == "poisson" and (y.min() < 0 or y.sum() <= 0):
         raise ValueError(
             "criterion 'poisson' needs targets that are not negative and not all zero, "
             f"got a smallest target of {y.min():g}."
         )
-    return y
-
-
-def total_weight(y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray | None) -> float:
-    """The weight of the given rows (all when None)."""
-    if weights is None:
-        return float(len(y) if rows is None else len(rows))
-    return float(weights.sum() if rows is None else weights[rows].sum())
 
 
 def grow_params(
-    model: Any,
-    criterion: str,
+    settings: Any,
     *,
-    splitter: str,
     n_rows: int,
     n_features: int,
-    total_weight: float,
     n_classes: int,
-    seed: int,
-    ccp_alpha: float,
+    total_weight: float,
+    seed: int = 0,
+    splitter: str = "best",
 ) -> GrowParams:
-    """The engine's parameters for an estimator and the size of its table."""
-    split = parameters.count_or_share("min_samples_split", model.min_samples_split, n_rows, low=2)
-    leaf = parameters.count_or_share("min_samples_leaf", model.min_samples_leaf, n_rows, low=1)
+    """The engine's parameters for the settings of a tree and the size of its table.
+
+    What a kind of tree has no parameter for is left at its default.
+    """
+
+    def given(name: str, default: Any) -> Any:
+        return getattr(settings, name, default)
+
+    split = parameters.count_or_share(
+        "min_samples_split", given("min_samples_split", 2), n_rows, low=2
+    )
+    leaf = parameters.count_or_share("min_samples_leaf", settings.min_samples_leaf, n_rows, low=1)
     return GrowParams(
-        criterion=criterion,
+        criterion=ENGINE_CRITERIA[given("criterion", "gini" if n_classes else "squared_error")],
         splitter=splitter,
         n_classes=n_classes,
-        max_depth=-1 if model.max_depth is None else min(int(model.max_depth), MOST),
-        max_leaf_nodes=-1 if model.max_leaf_nodes is None else min(int(model.max_leaf_nodes), MOST),
-        max_features=parameters.features_to_try(model.max_features, n_features),
-        min_samples_split=min(split, MOST),
-        min_samples_leaf=min(leaf, MOST),
-        min_weight_leaf=float(model.min_weight_fraction_leaf * total_weight),
-        min_impurity_decrease=float(model.min_impurity_decrease),
-        ccp_alpha=float(ccp_alpha),
+        max_depth=parameters.limit(settings.max_depth),
+        max_leaf_nodes=parameters.limit(given("max_leaf_nodes", None)),
+        max_features=parameters.features_to_try(given("max_features", None), n_features),
+        min_samples_split=split,
+        min_samples_leaf=leaf,
+        min_weight_leaf=float(given("min_weight_fraction_leaf", 0.0) * total_weight),
+        min_impurity_decrease=float(given("min_impurity_decrease", 0.0)),
+        ccp_alpha=float(given("ccp_alpha", 0.0)),
         seed=seed,
     )

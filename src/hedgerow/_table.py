@@ -1,22 +1,30 @@
-"""Reading a user's table: arrays and data frames to columns of numbers and category codes.
+"""A user's table: arrays and data frames as columns of numbers and category codes.
 
-``Schema`` is what a fitted model remembers of its training table: the feature names and, for each
-categorical feature, its categories in code order. ``Schema.learn`` reads the training table,
-``Schema.bin`` turns it into the engine's :class:`Dataset`, ``Schema.encode`` turns any later table
-into the matrix that prediction reads: numbers as they are, categories as their codes, NaN for what
-is missing or was never seen.
+`Table` is a training table that was read: its columns, targets and weights. It never changes, so
+folds, settings, contests, members and layers share one. Categories are factorised once, when it is
+read; its two forms, the engine's bins and the matrix that prediction reads, are made when they are
+first asked for and kept. `Table.take` gives some of its rows without reading anything again.
+
+`Schema` is what a fitted model remembers of its table: the names of the features and, for each
+categorical feature, its categories in code order. `Schema.encode` turns any later table into the
+matrix that prediction reads: numbers as they are, categories as their codes, NaN for what is
+missing or was never seen.
 
 Arrays go to the engine as they are. Frames (pandas and polars) are read column by column, so a
 frame is never copied as a whole while fitting.
 """
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from hedgerow._engine import Dataset
 
@@ -30,6 +38,17 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array or a frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def take_columns(X: Any, features: np.ndarray) -> Any:
+    """Some columns of an array or a frame."""
+    return X.iloc[:, features] if hasattr(X, "iloc") else X[:, features]
+
+
+@dataclass(frozen=True)
 class Schema:
     """Names and categories of the features of one training table.
 
@@ -40,82 +59,14 @@ class Schema:
     n_features : int
     categories : dict of int to list
         For each categorical feature its categories; the position is the code.
-    missing : set of int
+    missing : frozenset of int
         The features with missing values in training.
     """
 
     feature_names: list[str] | None
     n_features: int
     categories: dict[int, list]
-    missing: set[int]
-
-    @classmethod
-    def learn(cls, estimator: Any, X: Any, categorical_features: Any) -> tuple["Schema", Any]:
-        """Read the training table; return the schema and the table, checked."""
-        schema = cls()
-        if is_frame(X):
-            validate_data(estimator, X, skip_check_array=True)
-            _check_frame(X)
-            schema.feature_names = [str(name) for name in X.columns]
-            schema.n_features = len(schema.feature_names)
-        else:
-            _refuse_times(X)
-            X = validate_data(
-                estimator, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-            )
-            schema.feature_names = None
-            schema.n_features = X.shape[1]
-        chosen = _chosen_features(categorical_features, schema)
-        by_type = isinstance(categorical_features, str)  # "auto"
-        schema.categories = {}
-        for feature, column in enumerate(_columns(X)):
-            if feature in chosen or (by_type and _is_categorical(column)):
-                schema.categories[feature] = _ordered(column, schema._name(feature))
-        return schema, X
-
-    def bin(self, X: Any, max_bins: int, n_jobs: int) -> Dataset:
-        """The table, as returned by :meth:`learn`, as a binned data set."""
-        data = Dataset(len(X))
-        if not is_frame(X) and not self.categories:
-            data.append_matrix(X, max_bins, n_jobs)
-        else:
-            self._append_columns(data, X, max_bins, n_jobs)
-        self.missing = {f for f in range(self.n_features) if data.has_missing(f)}
-        return data
-
-    def bin_encoded(self, matrix: np.ndarray, n_jobs: int) -> Dataset:
-        """A matrix, as returned by :meth:`encode`, as a data set with a bin for every value."""
-        data = Dataset(len(matrix))
-        if not self.categories:
-            data.append_matrix(matrix, 0, n_jobs)
-            return data
-        for feature, column in enumerate(matrix.T):
-            if feature in self.categories:
-                codes = np.nan_to_num(column, nan=-1).astype(np.int32)
-                data.append_categories(codes, len(self.categories[feature]))
-            else:
-                data.append_numbers([column], 0, n_jobs)
-        return data
-
-    def _append_columns(self, data: Dataset, X: Any, max_bins: int, n_jobs: int) -> None:
-        waiting: list[np.ndarray] = []
-
-        def flush() -> None:
-            if waiting:
-                data.append_numbers(waiting, max_bins, n_jobs)
-                waiting.clear()
-
-        for feature, column in enumerate(_columns(X)):
-            if feature in self.categories:
-                flush()
-                data.append_categories(self._codes(feature, column), len(self.categories[feature]))
-                continue
-            values = self._numbers(feature, column)
-            full = len(waiting) == max(_COLUMNS_AT_ONCE, n_jobs)
-            if waiting and (full or waiting[0].dtype != values.dtype):
-                flush()
-            waiting.append(values)
-        flush()
+    missing: frozenset[int] = frozenset()
 
     def encode(self, estimator: Any, X: Any, *, finite: bool = True) -> np.ndarray:
         """Check a table against the training table; return its matrix for prediction.
@@ -123,6 +74,8 @@ class Schema:
         ``finite=False`` leaves infinite numbers in an array to the engine, which looks for them
         while it predicts: a pass over the data less.
         """
+        if isinstance(X, Table):
+            return X.matrix()
         if not is_frame(X):
             _refuse_times(X)
             X = validate_data(
@@ -138,11 +91,52 @@ class Schema:
         else:
             validate_data(estimator, X, reset=False, skip_check_array=True)
             _check_frame(X)
-        columns = []
+        codes = {}
         for feature, column in enumerate(_columns(X)):
             if feature in self.categories:
-                codes = self._codes(feature, column)
-                columns.append(np.where(codes < 0, np.nan, codes).astype(np.float32))
+                found, values, _ = _factorize(column)
+                codes[feature] = _places(values, self.categories[feature])[found]
+        return self._matrix(X, codes)
+
+    def is_like(self, other: "Schema") -> bool:
+        """Whether both have the same features, in the same order, with the same categories."""
+        return (self.n_features, self.feature_names, self.categories) == (
+            other.n_features,
+            other.feature_names,
+            other.categories,
+        )
+
+    def n_categories(self) -> np.ndarray:
+        """The number of categories of each feature, 0 for numbers, as the engine takes them."""
+        sizes = [len(self.categories.get(feature, ())) for feature in range(self.n_features)]
+        return np.array(sizes, dtype=np.uint32)
+
+    def widened(self, names: list[str]) -> "Schema":
+        """The schema with further features, numbers, after the others."""
+        known = None if self.feature_names is None else [*self.feature_names, *names]
+        return replace(self, feature_names=known, n_features=self.n_features + len(names))
+
+    def bin_encoded(self, matrix: np.ndarray, n_jobs: int) -> Dataset:
+        """A matrix, as returned by :meth:`encode`, as a data set with a bin for every value."""
+        data = Dataset(len(matrix))
+        if not self.categories:
+            data.append_matrix(matrix, 0, n_jobs)
+            return data
+        for feature, column in enumerate(matrix.T):
+            if feature in self.categories:
+                codes = np.nan_to_num(column, nan=-1).astype(np.int32)
+                data.append_categories(codes, len(self.categories[feature]))
+            else:
+                data.append_numbers([column], 0, n_jobs)
+        return data
+
+    def _matrix(self, X: Any, codes: Mapping[int, np.ndarray]) -> np.ndarray:
+        """A checked table whose categories are coded, as a matrix."""
+        columns = []
+        for feature, column in enumerate(_columns(X)):
+            if feature in codes:
+                places = codes[feature]
+                columns.append(np.where(places < 0, np.nan, places).astype(np.float32))
             else:
                 columns.append(self._numbers(feature, column))
         dtype = np.result_type(*{column.dtype for column in columns})
@@ -154,15 +148,240 @@ class Schema:
     def _name(self, feature: int) -> str:
         return str(feature) if self.feature_names is None else repr(self.feature_names[feature])
 
-    def _codes(self, feature: int, column: Any) -> np.ndarray:
-        """Codes of a categorical column; -1 for missing and for categories not in training."""
-        codes, values, _ = _factorize(column)
-        place = {value: code for code, value in enumerate(self.categories[feature])}
-        table = np.array([place.get(value, -1) for value in values] + [-1], dtype=np.int32)
-        return table[codes]
-
     def _numbers(self, feature: int, column: Any) -> np.ndarray:
         return _as_numbers(column, self._name(feature))
+
+
+class Table:
+    """A training table: read once, shared by everything that grows on it.
+
+    Attributes
+    ----------
+    targets : ndarray
+        Classes as their places in ``classes`` (int32), or numbers (float64).
+    classes : ndarray or None
+        The sorted classes, None for numbers.
+    weights : ndarray or None
+        Weights of the rows; None where all count the same.
+    n_rows, n_features, n_outputs : int
+        ``n_outputs`` of the targets: 1 for classes.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        schema: Schema,
+        codes: dict[int, np.ndarray],
+        targets: np.ndarray,
+        classes: np.ndarray | None,
+        weights: np.ndarray | None,
+        names_in: np.ndarray | None,
+    ) -> None:
+        self.targets, self.classes, self.weights = targets, classes, weights
+        self.n_rows, self.n_features = len(targets), schema.n_features
+        self.n_outputs = 1 if targets.ndim == 1 else targets.shape[1]
+        self._X, self._schema, self._codes, self._names_in = X, schema, codes, names_in
+        self._bins: dict[int, Dataset] = {}
+        self._encoded: np.ndarray | None = None
+        self._whole: tuple[Table, np.ndarray] | None = None  # what it is some rows of
+        self._lock = Lock()  # members that grow in threads make a form once
+
+    @classmethod
+    def read(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        has_classes: bool,
+        categorical_features: Any = "auto",
+        many_outputs: bool = False,
+    ) -> "Table":
+        """Read a training table for an estimator, which scikit-learn's checks are told about."""
+        schema, X, codes = read_columns(estimator, X, categorical_features)
+        if y is None:
+            raise ValueError(
+                f"This {type(estimator).__name__} estimator requires y to be passed, but the "
+                "target y is None."
+            )
+        targets, classes = read_targets(y, has_classes=has_classes, many_outputs=many_outputs)
+        check_targets_match(X, targets)
+        weights = check_sample_weight(sample_weight, len(targets))
+        names_in = getattr(estimator, "feature_names_in_", None)
+        return cls(X, schema, codes, targets, classes, weights, names_in)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, 0 for numbers."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def n_values(self) -> int:
+        """Length of what a leaf says: one probability per class, or one number per output."""
+        return self.n_outputs if self.classes is None else len(self.classes)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The targets as the user gave them."""
+        return self.targets if self.classes is None else self.classes[self.targets]
+
+    @property
+    def source(self) -> Any:
+        """The table as the user gave it: an array or a frame."""
+        if self._X is None:
+            assert self._whole is not None
+            self._X = take_rows(self._whole[0].source, self._whole[1])
+        return self._X
+
+    def bins(self, max_bins: int | None, n_jobs: int) -> Dataset:
+        """The columns as codes; made once for each number of bins (None: one for every value)."""
+        most = max_bins or 0
+        with self._lock:
+            if most not in self._bins:
+                if self._whole is not None:
+                    whole, rows = self._whole
+                    self._bins[most] = whole.bins(max_bins, n_jobs).take(rows, n_jobs)
+                else:
+                    self._bins[most] = self._binned(most, n_jobs)
+            return self._bins[most]
+
+    def matrix(self) -> np.ndarray:
+        """Numbers as they are, categories as their codes, NaN for what is missing."""
+        with self._lock:
+            if self._encoded is None:
+                if self._whole is not None:
+                    self._encoded = self._whole[0].matrix()[self._whole[1]]
+                elif self._codes or is_frame(self._X):
+                    self._encoded = self._schema._matrix(self._X, self._codes)
+                else:
+                    self._encoded = np.ascontiguousarray(self._X)
+            return self._encoded
+
+    @property
+    def schema(self) -> Schema:
+        """What a model remembers of the table; cheapest when a form of it has been made."""
+        if self._whole is not None:
+            return self._whole[0].schema
+        if self._bins:
+            data = next(iter(self._bins.values()))
+            missing = {f for f in range(self.n_features) if data.has_missing(f)}
+        else:
+            missing = set(np.flatnonzero(np.isnan(self.matrix()).any(axis=0)).tolist())
+        return replace(self._schema, missing=frozenset(missing))
+
+    @property
+    def categories(self) -> dict[int, list]:
+        """For each categorical feature its categories."""
+        return self._schema.categories
+
+    def facts(self) -> dict[str, Any]:
+        """The fitted attributes that every model of this table has."""
+        facts = {
+            "schema_": self.schema,
+            "n_features_in_": self.n_features,
+            "n_outputs_": self.n_outputs,
+        }
+        if self._names_in is not None:
+            facts["feature_names_in_"] = self._names_in
+        if self.classes is not None:
+            facts |= {"classes_": self.classes, "n_classes_": len(self.classes)}
+        return facts
+
+    def take(self, rows: np.ndarray) -> "Table":
+        """Some rows of the table, with its classes, categories and bins."""
+        if self._whole is not None:
+            return self._whole[0].take(self._whole[1][rows])
+        weights = None if self.weights is None else self.weights[rows]
+        part = Table(
+            None, self._schema, {}, self.targets[rows], self.classes, weights, self._names_in
+        )
+        part._whole = self, np.asarray(rows, dtype=np.uint32)
+        return part
+
+    def weighed(self, class_weight: Any, weights: np.ndarray | None = None) -> np.ndarray | None:
+        """Weights of the rows (the table's own when None), times those of their classes."""
+        weights = self.weights if weights is None else weights
+        if class_weight is None:
+            return weights
+        by_class = compute_sample_weight(class_weight, self.labels)
+        if not (np.isfinite(by_class).all() and by_class.min() >= 0 and by_class.any()):
+            raise ValueError(
+                "'class_weight' must hold finite weights that are not negative and not all zero, "
+                f"got {class_weight!r}."
+            )
+        return by_class if weights is None else weights * by_class
+
+    def _binned(self, most: int, n_jobs: int) -> Dataset:
+        data = Dataset(self.n_rows)
+        if not is_frame(self._X) and not self._codes:
+            data.append_matrix(self._X, most, n_jobs)
+            return data
+        waiting: list[np.ndarray] = []
+
+        def flush() -> None:
+            if waiting:
+                data.append_numbers(waiting, most, n_jobs)
+                waiting.clear()
+
+        for feature, column in enumerate(_columns(self._X)):
+            if feature in self._codes:
+                flush()
+                data.append_categories(self._codes[feature], len(self.categories[feature]))
+                continue
+            values = self._schema._numbers(feature, column)
+            full = len(waiting) == max(_COLUMNS_AT_ONCE, n_jobs)
+            if waiting and (full or waiting[0].dtype != values.dtype):
+                flush()
+            waiting.append(values)
+        flush()
+        return data
+
+
+def read_columns(
+    estimator: Any, X: Any, categorical_features: Any
+) -> tuple[Schema, Any, dict[int, np.ndarray]]:
+    """The schema of a training table, the table, checked, and its categories as codes."""
+    if is_frame(X):
+        validate_data(estimator, X, skip_check_array=True)
+        _check_frame(X)
+        names = [str(name) for name in X.columns]
+        schema = Schema(names, len(names), {})
+    else:
+        _refuse_times(X)
+        X = validate_data(
+            estimator, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+        )
+        schema = Schema(None, X.shape[1], {})
+    chosen = chosen_features(categorical_features, schema)
+    by_type = isinstance(categorical_features, str)  # "auto"
+    categories, codes = {}, {}
+    for feature, column in enumerate(_columns(X)):
+        if feature in chosen or (by_type and is_categorical(column)):
+            categories[feature], codes[feature] = _read_categories(column, schema._name(feature))
+    return replace(schema, categories=categories), X, codes
+
+
+def read_targets(
+    y: Any, *, has_classes: bool, many_outputs: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The targets as the engine takes them, and the classes (None for numbers)."""
+    y = check_array(
+        y, ensure_2d=False, dtype=None, ensure_min_samples=0, allow_nd=True, input_name="y"
+    )
+    if y.dtype.kind in "mM":
+        raise TypeError(f"y has type {y.dtype}: give times as numbers, such as seconds.")
+    if y.ndim != 2 or y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    elif not many_outputs:
+        raise ValueError(f"y has {y.shape[1]} outputs; only one output is supported so far.")
+    if has_classes:
+        check_classification_targets(y)
+        classes, codes = encode_labels(y)
+        return codes, classes
+    y = check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
+    check_magnitude("y", y)
+    return y, None
 
 
 def check_targets_match(X: Any, y: np.ndarray) -> None:
@@ -234,7 +453,7 @@ def _is_polars(column: Any) -> bool:
     return hasattr(column, "to_physical")
 
 
-def _is_categorical(column: Any) -> bool:
+def is_categorical(column: Any) -> bool:
     """Whether a column's own type says that it holds categories."""
     if isinstance(column, np.ndarray):
         return False
@@ -265,10 +484,10 @@ def _factorize(column: Any) -> tuple[np.ndarray, list, bool]:
     return np.asarray(codes), list(np.asarray(uniques, dtype=object)), False
 
 
-def _ordered(column: Any, name: str) -> list:
-    """The categories of a training column: in the type's own order, else sorted."""
+def _read_categories(column: Any, name: str) -> tuple[list, np.ndarray]:
+    """The categories of a training column, in the type's own order, else sorted; and its codes."""
     try:
-        _, values, ordered = _factorize(column)
+        codes, values, is_ordered = _factorize(column)
     except TypeError as error:  # a value that cannot be hashed
         raise TypeError(
             f"Column {name} cannot be read as categories ({error}): categories must be strings, "
@@ -285,12 +504,22 @@ def _ordered(column: Any, name: str) -> list:
             f"Column {name} has {len(values)} categories, the most possible is {_MOST_CATEGORIES}: "
             "drop it if it is an identifier, or group its values."
         )
-    if ordered:
-        return values
+    if is_ordered:
+        return values, np.ascontiguousarray(codes, dtype=np.int32)
     try:
-        return sorted(values)
+        categories = sorted(values)
     except TypeError:  # of several types
-        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
+        categories = sorted(values, key=lambda value: (type(value).__name__, str(value)))
+    return categories, _places(values, categories)[codes]
+
+
+def _places(values: list, categories: list) -> np.ndarray:
+    """The place of each value among the categories, -1 for others; the last entry is -1, too.
+
+    So codes of the values, -1 for what is missing, index it.
+    """
+    place = {value: code for code, value in enumerate(categories)}
+    return np.array([place.get(value, -1) for value in values] + [-1], dtype=np.int32)
 
 
 def _as_numbers(column: Any, name: str) -> np.ndarray:
@@ -321,19 +550,12 @@ def _as_numbers(column: Any, name: str) -> np.ndarray:
     return values
 
 
-def _chosen_features(categorical_features: Any, schema: Schema) -> set[int]:
+def chosen_features(categorical_features: Any, schema: Schema) -> set[int]:
     """The features that the user named as categorical."""
     if categorical_features is None or (
         isinstance(categorical_features, str) and categorical_features == "auto"
     ):
         return set()
-    if isinstance(categorical_features, str) or not isinstance(
-        categorical_features, Sequence | np.ndarray
-    ):
-        raise ValueError(
-            "'categorical_features' must be 'auto', None, or a list of names, indices or "
-            f"booleans, got {categorical_features!r}."
-        )
     chosen = list(categorical_features)
     if chosen and all(isinstance(c, bool | np.bool_) for c in chosen):
         if len(chosen) != schema.n_features:

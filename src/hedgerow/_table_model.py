@@ -1,69 +1,64 @@
-"""What every estimator that reads a table shares: checking the table, and predicting from values.
+"""What every estimator that reads a table shares: reading it, and predicting from values.
 
-A model's ``fit`` reads its table with :meth:`TableModel._read_table` and provides ``_values``:
-class probabilities or one number for each row. scikit-learn's prediction methods follow from them.
+A model's ``fit`` reads its table with :meth:`TableModel.read_table`, remembers `Table.facts` when
+it is done, and provides ``_values``: class probabilities or numbers for each row. scikit-learn's
+prediction methods follow from them.
 """
 
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_array
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from hedgerow import _parameters as parameters
-from hedgerow._table import (
-    Schema,
-    check_magnitude,
-    check_sample_weight,
-    check_targets_match,
-    encode_labels,
+from hedgerow._estimator import Estimator, fitted, parameter
+from hedgerow._parameters import CATEGORICAL, CLASS_WEIGHT, MAX_BINS, N_JOBS
+from hedgerow._table import Schema, Table
+
+CATEGORICAL_TEXT = (
+    '"auto" reads categorical, boolean and string columns of a data frame as categories. A list of '
+    "names, indices or booleans names further columns. None reads all as numbers."
 )
+N_JOBS_TEXT = "Threads for fitting and predicting. The result is the same for any number."
 
 
-class TableModel(BaseEstimator):
+class TableModel(Estimator):
     """A model of a table with numbers, categories and missing values."""
 
-    schema_: Schema
+    n_features_in_: int = fitted("int")
+    feature_names_in_: np.ndarray = fitted(
+        "ndarray of shape (n_features,)", "Only for data frames with string names."
+    )
+    schema_: Schema = fitted("Schema", "Names and categories of the training table.")
     _many_outputs = False  # whether y may have several columns
 
-    def _read_table(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Check and remember the training table; return it with targets and weights."""
-        self.schema_, X = Schema.learn(self, X, self.categorical_features)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
-                "is None."
-            )
-        y = check_array(
-            y, ensure_2d=False, dtype=None, ensure_min_samples=0, allow_nd=True, input_name="y"
-        )
-        if y.ndim != 2 or y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        elif not self._many_outputs:
-            raise ValueError(f"y has {y.shape[1]} outputs; only one output is supported so far.")
-        y = self._read_targets(y)
-        check_targets_match(X, y)
-        self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
-        return X, y, check_sample_weight(sample_weight, len(y))
-
-    def _adopt_table(self, reader: "TableModel") -> None:
-        """Take over what another model has read of the training table."""
-        for name in ("schema_", "n_outputs_", "n_features_in_", "feature_names_in_",
-                     "classes_", "n_classes_"):  # fmt: skip
-            if hasattr(reader, name):
-                setattr(self, name, getattr(reader, name))
-
-    def _read_targets(self, y: np.ndarray) -> np.ndarray:
+    @property
+    def _has_classes(self) -> bool:
+        """Whether targets are classes."""
         raise NotImplementedError
 
-    def _with_class_weight(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
-        return weights
+    def read_table(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
+        """The training table, checked; a `Table` stays as it is."""
+        if not isinstance(X, Table):
+            return Table.read(
+                self,
+                X,
+                y,
+                sample_weight,
+                has_classes=self._has_classes,
+                categorical_features=self.categorical_features,
+                many_outputs=self._many_outputs,
+            )
+        if y is not None or sample_weight is not None:
+            raise ValueError("a Table has targets and weights of its own: leave them out.")
+        if (X.classes is not None) != self._has_classes:
+            raise ValueError(
+                f"{type(self).__name__} was given a table whose targets are "
+                + ("numbers." if X.classes is None else "classes.")
+            )
+        return X
 
     def _values(self, X: Any) -> np.ndarray:
-        """Class probabilities, or one number, for each row."""
+        """Class probabilities, or numbers, for each row."""
         raise NotImplementedError
 
     def __sklearn_tags__(self):
@@ -72,31 +67,41 @@ class TableModel(BaseEstimator):
         return tags
 
 
+class OwnTableParameters(TableModel):
+    """Parameters of the models that read the table themselves."""
+
+    categorical_features: Any = parameter("auto", CATEGORICAL, CATEGORICAL_TEXT)
+    n_jobs: int | None = parameter(None, N_JOBS, N_JOBS_TEXT)
+
+
+class BinParameters(OwnTableParameters):
+    """Parameters of the models that bin the table."""
+
+    max_bins: int | None = parameter(
+        255,
+        MAX_BINS,
+        "Features with more distinct values are cut into this many quantile bins; up to 255 bins a "
+        "cell takes one byte. None keeps every distinct value (up to 65,535; beyond, bins).",
+    )
+
+
+class ClassWeightParameter(Estimator):
+    """The parameter of classifiers that weigh classes."""
+
+    class_weight: Any = parameter(
+        None, CLASS_WEIGHT, "Weights of the classes, multiplied with ``sample_weight``."
+    )
+
+
 class TableClassifier(ClassifierMixin, TableModel):
     """A classifier of rows."""
 
-    classes_: np.ndarray
-    n_classes_: int
+    classes_: np.ndarray = fitted("ndarray of shape (n_classes,)")
+    n_classes_: int = fitted("int")
 
-    def _read_targets(self, y: np.ndarray) -> np.ndarray:
-        check_classification_targets(y)
-        self.classes_, codes = encode_labels(y)
-        self.n_classes_ = len(self.classes_)
-        return codes
-
-    def _with_class_weight(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray | None:
-        """The sample weights multiplied by the weights of the classes."""
-        if self.class_weight is None:
-            return weights
-        if not isinstance(self.class_weight, dict):
-            parameters.check_option("class_weight", self.class_weight, ("balanced",))
-        by_class = compute_sample_weight(self.class_weight, self.classes_[y])
-        if not (np.isfinite(by_class).all() and by_class.min() >= 0 and by_class.any()):
-            raise ValueError(
-                "'class_weight' must hold finite weights that are not negative and not all zero, "
-                f"got {self.class_weight!r}."
-            )
-        return by_class if weights is None else weights * by_class
+    @property
+    def _has_classes(self) -> bool:
+        return True
 
     def _best_classes(self, X: Any) -> np.ndarray:
         """The index of the most probable class of each row."""
@@ -148,10 +153,11 @@ class TableClassifier(ClassifierMixin, TableModel):
 class TableRegressor(RegressorMixin, TableModel):
     """A regressor of rows."""
 
-    def _read_targets(self, y: np.ndarray) -> np.ndarray:
-        y = check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
-        check_magnitude("y", y)
-        return y
+    n_outputs_: int = fitted("int")
+
+    @property
+    def _has_classes(self) -> bool:
+        return False
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted number of each row.
