@@ -54,9 +54,6 @@ class Learner(ABC):
     def n_jobs(self) -> int:
         return resolve_n_jobs(self.settings.n_jobs)
 
-    def prepare(self, table: Table) -> None:
-        """Make the form of the table that it grows on, before members grow in threads."""
-
 
 def n_rows_of(table: Table, rows: np.ndarray | None) -> int:
     """How many rows are grown on."""

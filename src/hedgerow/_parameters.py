@@ -71,9 +71,10 @@ def integer(low: int = 1, *, optional: bool = False, word: str | None = None) ->
     def check(name: str, value: Any) -> None:
         if word is None:
             check_int(name, value, low=low, optional=optional)
-        elif not (is_int(value) and value >= low) and not is_word(value, word):
-            if value is not None or not optional:
-                refuse(name, f"a positive int, {word!r}" + " or None" * optional, value)
+        elif not ((is_int(value) and value >= low) or is_word(value, word)):
+            if optional and value is None:
+                return
+            refuse(name, f"a positive int, {word!r}" + " or None" * optional, value)
 
     return Rule("int" + f', "{word}"' * (word is not None) + " or None" * optional, check)
 

@@ -39,9 +39,6 @@ from hedgerow._table_model import ClassWeightParameter
 class CartLearner(Learner):
     """Grows a tree by greedy binary splits."""
 
-    def prepare(self, table: Table) -> None:
-        table.bins(self.settings.max_bins, self.n_jobs)
-
     def grow(
         self,
         table: Table,

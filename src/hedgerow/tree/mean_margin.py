@@ -28,9 +28,6 @@ from hedgerow._table_model import ClassWeightParameter
 class MeanMarginLearner(Learner):
     """Grows a tree whose tests lie half-way between two group means."""
 
-    def prepare(self, table: Table) -> None:
-        table.matrix()
-
     def grow(
         self,
         table: Table,
