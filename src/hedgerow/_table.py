@@ -3,7 +3,8 @@
 `Table` is a training table that was read: its columns, targets and weights. It never changes, so
 folds, settings, contests, members and layers share one. Categories are factorised once, when it is
 read; its two forms, the engine's bins and the matrix that prediction reads, are made when they are
-first asked for and kept. `Table.take` gives some of its rows without reading anything again.
+first asked for and kept. `Table.take` gives some of its rows without reading anything again,
+`Table.widened` further columns beside them.
 
 `Schema` is what a fitted model remembers of its table: the names of the features and, for each
 categorical feature, its categories in code order. `Schema.encode` turns any later table into the
@@ -252,10 +253,8 @@ class Table:
             if self._encoded is None:
                 if self._whole is not None:
                     self._encoded = self._whole[0].matrix()[self._whole[1]]
-                elif self._codes or is_frame(self._X):
-                    self._encoded = self._schema._matrix(self._X, self._codes)
                 else:
-                    self._encoded = np.ascontiguousarray(self._X)
+                    self._encoded = self._matrix()
             return self._encoded
 
     @property
@@ -299,6 +298,22 @@ class Table:
         part._whole = self, np.asarray(rows, dtype=np.uint32)
         return part
 
+    def widened(self, names: list[str], columns: np.ndarray) -> "Table":
+        """The table with further columns of numbers, whose own columns are not binned again."""
+        names_in = self._names_in
+        if names_in is not None:
+            names_in = np.array([*names_in, *names], dtype=object)
+        return _WiderTable(self, self._schema.widened(names), names_in, self.weights, columns)
+
+    def coded(self, weights: np.ndarray | None) -> "Table":
+        """The table as its matrix has it: no names, codes as categories; with other weights.
+
+        Models of it read the matrices that :meth:`Schema.encode` gave for the table.
+        """
+        categories = {f: list(range(len(known))) for f, known in self.categories.items()}
+        schema = replace(self._schema, feature_names=None, categories=categories)
+        return _WiderTable(self, schema, None, weights, None)
+
     def weighed(self, class_weight: Any, weights: np.ndarray | None = None) -> np.ndarray | None:
         """Weights of the rows (the table's own when None), times those of their classes."""
         weights = self.weights if weights is None else weights
@@ -311,6 +326,11 @@ class Table:
                 f"got {class_weight!r}."
             )
         return by_class if weights is None else weights * by_class
+
+    def _matrix(self) -> np.ndarray:
+        if self._codes or is_frame(self._X):
+            return self._schema._matrix(self._X, self._codes)
+        return np.ascontiguousarray(self._X)
 
     def _binned(self, most: int, n_jobs: int) -> Dataset:
         data = Dataset(self.n_rows)
@@ -335,6 +355,37 @@ class Table:
                 flush()
             waiting.append(values)
         flush()
+        return data
+
+
+class _WiderTable(Table):
+    """A table of the forms of another one, with further columns of numbers where these are given."""
+
+    def __init__(
+        self,
+        table: Table,
+        schema: Schema,
+        names_in: np.ndarray | None,
+        weights: np.ndarray | None,
+        columns: np.ndarray | None,
+    ) -> None:
+        super().__init__(None, schema, {}, table.targets, table.classes, weights, names_in)
+        self._table, self._columns = table, columns
+
+    @property
+    def source(self) -> Any:
+        return self.matrix()
+
+    def _matrix(self) -> np.ndarray:
+        matrix = self._table.matrix()
+        return matrix if self._columns is None else np.hstack([matrix, self._columns])
+
+    def _binned(self, most: int, n_jobs: int) -> Dataset:
+        data = self._table.bins(most or None, n_jobs)
+        if self._columns is None:
+            return data
+        data = data.share()
+        data.append_matrix(self._columns, most, n_jobs)
         return data
 
 

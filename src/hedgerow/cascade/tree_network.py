@@ -5,78 +5,38 @@ Forests" (2021). The encoding tree is fitted to the table; its class probabiliti
 are new features for the output tree, beside the raw ones. The output tree gathers leaves of the
 encoding tree that say the same, which reduces the variance of a tree that is deep enough.
 
-The table is binned once; the new features are appended to it.
+The table is binned once; folds are rows of it, and the new features are appended to it.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix, hstack
 from sklearn.metrics import accuracy_score, mean_squared_error
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow import _parameters as parameters
-from hedgerow._engine import Dataset, PackedGraphs
-from hedgerow._table import Schema
-from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
+from hedgerow._engine import PackedGraphs, RowPredictor
+from hedgerow._estimator import Settings, fitted, parameter
+from hedgerow._growth import (
+    CLASSIFICATION_CRITERION,
+    GINI_TEXT,
+    REGRESSION_CRITERION,
+    SQUARED_ERROR_TEXT,
+)
+from hedgerow._parameters import SEED, count, integer, real, resolve_n_jobs
+from hedgerow._table import Table
+from hedgerow._table_model import (
+    BinParameters,
+    ClassWeightParameter,
+    TableClassifier,
+    TableRegressor,
+)
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
 _FOLDS = 3
 _PATIENCE = 4  # depths without improvement before the search for the best one ends
-
-_PARAMETERS = """\
-    encoding_depth : int, "cv" or None, default="cv"
-        Most splits on a path of the encoding tree (the paper's k). "cv" takes the depth at which a
-        single tree is best in 3-fold cross-validation, as the paper does; None sets no limit.
-    output_depth : int, "cv" or None, default="cv"
-        The same for the output tree (k'); "cv" takes the best depth of the whole network.
-    criterion : str, default={criterion}
-    min_samples_split, min_samples_leaf, min_weight_fraction_leaf, min_impurity_decrease
-        As in the decision tree, for both trees.
-    random_state : int, RandomState instance or None, default=None
-        Has no effect on CART; kept for scikit-learn's tools.
-"""
-
-_MORE_PARAMETERS = """\
-    max_bins : int, default=255
-        Features with more distinct values are cut into this many quantile bins; None is exact.
-    categorical_features : "auto", None or list, default="auto"
-        As in the decision tree.
-    n_jobs : int, default=None
-        Threads for fitting and predicting. The result is the same for any number.
-"""
-
-_ATTRIBUTES = """\
-    encoder_ : decision tree
-        The fitted first tree.
-    output_ : decision tree
-        The fitted second tree; its last columns are the new features.
-    encoding_depth_, output_depth_ : int or None
-        The depth limits used.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-        Only for data frames with string names.
-    schema_ : Schema
-        Names and categories of the training table.
-"""
-
-
-def _with_parameters(cls):
-    """Fill the shared parts of the docstring in."""
-    cls.__doc__ = cls.__doc__.format(
-        parameters=_PARAMETERS.strip().format(criterion=cls._default_criterion),
-        more=_MORE_PARAMETERS.strip(),
-        attributes=_ATTRIBUTES.strip(),
-    )
-    return cls
-
-
-def _check_depth(name: str, depth: Any) -> None:
-    if depth is None or (isinstance(depth, str) and depth == "cv"):
-        return
-    if not parameters.is_int(depth) or depth < 1:
-        raise ValueError(f"'{name}' must be a positive int, 'cv' or None, got {depth!r}.")
 
 
 def _best_depth(score: Callable[[int], float]) -> int:
@@ -90,23 +50,58 @@ def _best_depth(score: Callable[[int], float]) -> int:
     return best
 
 
-class _TreeNetwork(TableModel):
-    _tree: type
+class NetworkRowPredictor:
+    """Predicts one row of numbers by two trees, the second of which reads what the first says."""
 
-    def _make_tree(self, depth: int | None) -> Any:
-        """A tree of the network, which knows the training table."""
-        known = self._tree().get_params()
-        shared = {name: value for name, value in self.get_params().items() if name in known}
-        tree = self._tree(**shared, max_depth=depth)
-        tree._adopt_table(self)
-        return tree
+    def __init__(self, encoder: RowPredictor, output: RowPredictor) -> None:
+        self._encoder, self._output = encoder, output
 
-    def _append(self, data: Dataset, encoded: np.ndarray) -> None:
-        """Append the new features to a binned table."""
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
-        data.append_numbers(list(encoded.T), parameters.max_bins_code(self.max_bins), n_jobs)
+    def __call__(self, row: np.ndarray) -> Any:
+        """The class, or the number, of a one-dimensional float array."""
+        return self._output(self._widened(row))
 
-    def _new_names(self) -> list[str]:
+    def values(self, row: np.ndarray) -> np.ndarray:
+        """The class probabilities, or the number in an array."""
+        return self._output.values(self._widened(row))
+
+    def _widened(self, row: np.ndarray) -> np.ndarray:
+        return np.concatenate([row, self._encoder.values(row)])
+
+
+class _TreeNetwork(BinParameters):
+    encoding_depth: int | str | None = parameter(
+        "cv",
+        integer(1, optional=True, word="cv"),
+        'Most splits on a path of the encoding tree (the paper\'s k). "cv" takes the depth at '
+        "which a single tree is best in 3-fold cross-validation, as the paper does; None sets no "
+        "limit.",
+        kw_only=False,
+    )
+    output_depth: int | str | None = parameter(
+        "cv",
+        integer(1, optional=True, word="cv"),
+        'The same for the output tree (k\'); "cv" takes the best depth of the whole network.',
+        kw_only=False,
+    )
+    min_samples_split: int | float = parameter(2, count(2), "As in the decision tree.")
+    min_samples_leaf: int | float = parameter(1, count(1), "As in the decision tree.")
+    min_weight_fraction_leaf: float = parameter(0.0, real(0, 0.5), "As in the decision tree.")
+    min_impurity_decrease: float = parameter(0.0, real(0), "As in the decision tree.")
+    random_state: Any = parameter(
+        None,
+        SEED,
+        'Seed of the folds of "cv"; None draws others in every fit. Depths that are given need no '
+        "chance.",
+    )
+    encoder_: Any = fitted("decision tree", "The fitted first tree.")
+    output_: Any = fitted(
+        "decision tree", "The fitted second tree; its last columns are the new features."
+    )
+    encoding_depth_: int | None = fitted("int or None", "The depth limit of the first tree.")
+    output_depth_: int | None = fitted("int or None", "The depth limit of the second tree.")
+    _tree: ClassVar[Any]
+
+    def _new_names(self, table: Table) -> list[str]:
         """The names of the new features."""
         raise NotImplementedError
 
@@ -114,25 +109,7 @@ class _TreeNetwork(TableModel):
         """How good the values of unseen rows are; more is better."""
         raise NotImplementedError
 
-    def _choose_depths(self, table: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
-        """Set the depth limits that are left to cross-validation."""
-        rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
-        if len(rows) < _FOLDS:
-            raise ValueError(
-                f"Found {len(rows)} sample(s) while a depth of 'cv' needs at least {_FOLDS}."
-            )
-        folds = [
-            _Fold(self, table, y, weights, rows[train], rows[test])
-            for train, test in KFold(_FOLDS, shuffle=True, random_state=0).split(rows)
-        ]
-        if self.encoding_depth == "cv":
-            self.encoding_depth_ = _best_depth(lambda depth: sum(f.score(depth) for f in folds))
-        if self.output_depth == "cv":
-            for fold in folds:
-                fold.append_encoding(self.encoding_depth_)
-            self.output_depth_ = _best_depth(lambda depth: sum(f.score(depth) for f in folds))
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Grow the encoding tree, then the output tree.
 
         Parameters
@@ -146,39 +123,127 @@ class _TreeNetwork(TableModel):
         -------
         self : object
         """
-        _check_depth("encoding_depth", self.encoding_depth)
-        _check_depth("output_depth", self.output_depth)
-        table, codes, weights = self._read_table(X, y, sample_weight)
-        self._make_tree(None)._check_parameters()
-        self.encoding_depth_, self.output_depth_ = self.encoding_depth, self.output_depth
-        if "cv" in (self.encoding_depth, self.output_depth):
-            self._choose_depths(table, codes, weights)
-
-        self.encoder_ = self._make_tree(self.encoding_depth_)
-        data = self.encoder_._load(table)
-        self.encoder_._set_graph(self.encoder_._grow(data, codes, weights))
-        self._append(data, self.encoder_._values(table))
-        self.output_ = self._make_tree(self.output_depth_)
-        self.output_.schema_ = self._wider_schema()
-        self.output_.n_features_in_ = data.n_features
-        self.output_._set_graph(self.output_._grow(data, codes, weights))
+        settings = self.settings()
+        table = self.read_table(X, y, sample_weight)
+        encoding_depth, output_depth = self._choose_depths(table, settings)
+        encoder = self._tree_of(settings, encoding_depth)
+        encoder.adopt(table, encoder.learner().grow(table))
+        encoded = encoder.values_of_encoded(table.matrix())
+        wider = table.widened(self._new_names(table), encoded)
+        output = self._tree_of(settings, output_depth)
+        output.adopt(wider, output.learner().grow(wider))
+        vars(self).update(table.facts())
+        self.encoding_depth_, self.output_depth_ = encoding_depth, output_depth
+        self.encoder_, self.output_ = encoder, output
         return self
 
-    def _wider_schema(self) -> Schema:
-        """The schema with the new features after the raw ones."""
-        wider, new = Schema(), self._new_names()
-        wider.n_features = self.schema_.n_features + len(new)
-        raw = self.schema_.feature_names
-        wider.feature_names = None if raw is None else raw + new
-        wider.categories, wider.missing = self.schema_.categories, self.schema_.missing
-        return wider
+    def _tree_of(self, settings: Settings, depth: int | None) -> Any:
+        """An unfitted tree of the network."""
+        known = set(self._tree().get_params()) - {"random_state"}  # plain CART needs no chance
+        shared = {name: value for name, value in vars(settings).items() if name in known}
+        return self._tree(**shared, max_depth=depth)
 
-    def _values(self, X: Any) -> np.ndarray:
+    def _choose_depths(self, table: Table, settings: Settings) -> tuple[Any, Any]:
+        """The depth limits, by cross-validation where they are left to it."""
+        encoding_depth, output_depth = settings.encoding_depth, settings.output_depth
+        if "cv" not in (encoding_depth, output_depth):
+            return encoding_depth, output_depth
+        rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
+        if len(rows) < _FOLDS:
+            raise ValueError(
+                f"Found {len(rows)} sample(s) while a depth of 'cv' needs at least {_FOLDS}."
+            )
+        weights = table.weighed(getattr(settings, "class_weight", None))
+        folds = list(KFold(_FOLDS, shuffle=True, random_state=settings.random_state).split(rows))
+
+        def tree_of_fold(table: Table, depth: int | None, fold: int) -> PackedGraphs:
+            train = rows[folds[fold][0]].astype(np.uint32)
+            return PackedGraphs([self._tree_of(settings, depth).learner().grow(table, train).graph])
+
+        n_jobs = resolve_n_jobs(settings.n_jobs)
+
+        def best_depth(tables: list[Table]) -> int:
+            def score(depth: int) -> float:
+                return sum(score_of_fold(depth, fold) for fold in range(_FOLDS))
+
+            def score_of_fold(depth: int, fold: int) -> float:
+                test = rows[folds[fold][1]]
+                tree = tree_of_fold(tables[fold], depth, fold)
+                values = tree.predict(tables[fold].matrix()[test], n_jobs)
+                test_weights = None if weights is None else weights[test]
+                return self._score(table.targets[test], values, test_weights)
+
+            return _best_depth(score)
+
+        if encoding_depth == "cv":
+            encoding_depth = best_depth([table] * _FOLDS)
+        if output_depth == "cv":
+            names = self._new_names(table)
+            output_depth = best_depth(
+                [
+                    table.widened(
+                        names,
+                        tree_of_fold(table, encoding_depth, fold).predict(table.matrix(), n_jobs),
+                    )
+                    for fold in range(_FOLDS)
+                ]
+            )
+        return encoding_depth, output_depth
+
+    def _widened(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The rows as the encoding tree reads them, and as the output tree does."""
         check_is_fitted(self)
         matrix = self.schema_.encode(self, X)
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
-        encoded = self.encoder_._packed.predict(matrix, n_jobs)
-        return self.output_._packed.predict(np.hstack([matrix, encoded]), n_jobs)
+        return matrix, np.hstack([matrix, self.encoder_.values_of_encoded(matrix)])
+
+    def _values(self, X: Any) -> np.ndarray:
+        _, wider = self._widened(X)
+        return self.output_.values_of_encoded(wider)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Index of the leaf of the output tree that each row ends in.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples,)
+        """
+        _, wider = self._widened(X)
+        return self.output_.graph_.apply(wider, resolve_n_jobs(self.n_jobs))
+
+    def decision_path(self, X: Any) -> tuple[csr_matrix, np.ndarray]:
+        """The nodes that each row passes, in both trees.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        path : sparse matrix of shape (n_samples, n_nodes)
+        n_nodes_ptr : ndarray of shape (3,)
+            The columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]`` belong to tree i.
+        """
+        parts = []
+        for tree, matrix in zip((self.encoder_, self.output_), self._widened(X), strict=True):
+            starts, nodes = tree.graph_.decision_path(matrix)
+            ones, shape = np.ones(len(nodes), dtype=np.int64), (len(matrix), tree.graph_.n_nodes)
+            parts.append(csr_matrix((ones, nodes, starts), shape=shape))
+        ends = np.cumsum([0] + [part.shape[1] for part in parts])
+        return hstack(parts, format="csr"), ends
+
+    def row_predictor(self) -> NetworkRowPredictor:
+        """A fast lane for one row at a time; see :meth:`DecisionTreeClassifier.row_predictor`.
+
+        Returns
+        -------
+        predictor : NetworkRowPredictor
+        """
+        check_is_fitted(self)
+        return NetworkRowPredictor(self.encoder_.row_predictor(), self.output_.row_predictor())
 
     @property
     def n_splits_(self) -> int:
@@ -186,58 +251,28 @@ class _TreeNetwork(TableModel):
         check_is_fitted(self)
         return self.encoder_.n_splits_ + self.output_.n_splits_
 
+    @property
+    def nbytes_(self) -> int:
+        """Bytes that both trees take in the form that predicts."""
+        check_is_fitted(self)
+        return self.encoder_.nbytes_ + self.output_.nbytes_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importances of the raw features; what a new feature brings goes to those that made it."""
+        check_is_fitted(self)
+        of_output = self.output_.feature_importances_
+        raw, new = np.split(of_output, [self.n_features_in_])
+        return raw + new.sum() * self.encoder_.feature_importances_
+
     def get_depth(self) -> int:
         """Length of the longest path through both trees."""
         check_is_fitted(self)
         return self.encoder_.get_depth() + self.output_.get_depth()
 
 
-class _Fold:
-    """A part of the rows to grow on and a part to score on, of one binned table."""
-
-    def __init__(self, network: _TreeNetwork, table: Any, y: np.ndarray, weights: Any, train, test):
-        self.network, self.y, self.weights = network, y, weights
-        self.train, self.test = train.astype(np.uint32), test
-        tree = network._make_tree(None)
-        self.matrix = network.schema_.encode(network, table)
-        self.data = tree._load(table)
-        by_class = network._with_class_weight(y, weights)
-        self.test_weights = None if by_class is None else by_class[test]
-
-    def _grow(self, depth: int | None) -> PackedGraphs:
-        tree = self.network._make_tree(depth)
-        return PackedGraphs([tree._grow(self.data, self.y, self.weights, self.train)])
-
-    def score(self, depth: int) -> float:
-        """The score of a tree on the test rows, seeing all features that there are."""
-        n_jobs = parameters.resolve_n_jobs(self.network.n_jobs)
-        values = self._grow(depth).predict(self.matrix[self.test], n_jobs)
-        return self.network._score(self.y[self.test], values, self.test_weights)
-
-    def append_encoding(self, depth: int | None) -> None:
-        """Append the new features that an encoding tree of the training rows makes."""
-        n_jobs = parameters.resolve_n_jobs(self.network.n_jobs)
-        encoded = self._grow(depth).predict(self.matrix, n_jobs)
-        self.network._append(self.data, encoded)
-        self.matrix = np.hstack([self.matrix, encoded])
-
-
-@_with_parameters
-class TreeNetworkClassifier(TableClassifier, _TreeNetwork):
+class TreeNetworkClassifier(TableClassifier, ClassWeightParameter, _TreeNetwork):
     """Two classification trees in cascade.
-
-    Parameters
-    ----------
-    {parameters}
-    class_weight : dict or "balanced", default=None
-        Weights of the classes, multiplied with ``sample_weight``.
-    {more}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    {attributes}
 
     Examples
     --------
@@ -251,57 +286,19 @@ class TreeNetworkClassifier(TableClassifier, _TreeNetwork):
     True
     """
 
-    _default_criterion = '"gini"'
+    criterion: str = parameter("gini", CLASSIFICATION_CRITERION, GINI_TEXT)
     _tree = DecisionTreeClassifier
 
-    def __init__(
-        self,
-        encoding_depth="cv",
-        output_depth="cv",
-        *,
-        criterion="gini",
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        random_state=None,
-        class_weight=None,
-        max_bins=255,
-        categorical_features="auto",
-        n_jobs=None,
-    ):
-        self.encoding_depth = encoding_depth
-        self.output_depth = output_depth
-        self.criterion = criterion
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.random_state = random_state
-        self.class_weight = class_weight
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
+    def _new_names(self, table: Table) -> list[str]:
+        assert table.classes is not None
+        return [f"probability of {label}" for label in table.classes]
 
-    def _new_names(self):
-        return [f"probability of {label}" for label in self.classes_]
-
-    def _score(self, y, values, weights):
+    def _score(self, y: np.ndarray, values: np.ndarray, weights: np.ndarray | None) -> float:
         return float(accuracy_score(y, values.argmax(axis=1), sample_weight=weights))
 
 
-@_with_parameters
 class TreeNetworkRegressor(TableRegressor, _TreeNetwork):
     """Two regression trees in cascade.
-
-    Parameters
-    ----------
-    {parameters}
-    {more}
-
-    Attributes
-    ----------
-    {attributes}
 
     Examples
     --------
@@ -312,38 +309,11 @@ class TreeNetworkRegressor(TableRegressor, _TreeNetwork):
     11
     """
 
-    _default_criterion = '"squared_error"'
+    criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
     _tree = DecisionTreeRegressor
 
-    def __init__(
-        self,
-        encoding_depth="cv",
-        output_depth="cv",
-        *,
-        criterion="squared_error",
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        min_impurity_decrease=0.0,
-        random_state=None,
-        max_bins=255,
-        categorical_features="auto",
-        n_jobs=None,
-    ):
-        self.encoding_depth = encoding_depth
-        self.output_depth = output_depth
-        self.criterion = criterion
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.min_impurity_decrease = min_impurity_decrease
-        self.random_state = random_state
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-
-    def _new_names(self):
+    def _new_names(self, table: Table) -> list[str]:
         return ["prediction"]
 
-    def _score(self, y, values, weights):
+    def _score(self, y: np.ndarray, values: np.ndarray, weights: np.ndarray | None) -> float:
         return -float(mean_squared_error(y, values[:, 0], sample_weight=weights))
