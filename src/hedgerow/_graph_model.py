@@ -17,7 +17,7 @@ from hedgerow._estimator import fitted
 from hedgerow._learner import Grown, Learner
 from hedgerow._parameters import resolve_n_jobs
 from hedgerow._table import Table
-from hedgerow._table_model import OwnTableParameters, TableClassifier, TableRegressor
+from hedgerow._table_model import OwnTableParameters, TableClassifier, TableModel, TableRegressor
 
 CATEGORY, OBLIQUE = 2, 3  # kinds of nodes: a set of categories, a weighted sum
 
@@ -149,8 +149,8 @@ class GraphModel(OwnTableParameters):
         table = self.read_table(X, y, sample_weight)
         return self.adopt(table, learner.grow(table, seed=getattr(self, "random_state", None)))
 
-    def adopt(self, table: Table, grown: Grown):
-        """Become the model that was grown on a table; return itself."""
+    def adopt(self, table: Table | TableModel, grown: Grown):
+        """Become what was grown on a table (or on that of a fitted model); return itself."""
         vars(self).update(table.facts())
         return self._take_over(grown)
 

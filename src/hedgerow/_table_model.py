@@ -20,6 +20,10 @@ CATEGORICAL_TEXT = (
 )
 N_JOBS_TEXT = "Threads for fitting and predicting. The result is the same for any number."
 
+_TABLE_FACTS = (
+    "schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_",
+)  # fmt: skip
+
 
 class TableModel(Estimator):
     """A model of a table with numbers, categories and missing values."""
@@ -56,6 +60,10 @@ class TableModel(Estimator):
                 + ("numbers." if X.classes is None else "classes.")
             )
         return X
+
+    def facts(self) -> dict[str, Any]:
+        """What a fitted model knows of its table, as `Table.facts`: for models made of its parts."""
+        return {name: vars(self)[name] for name in _TABLE_FACTS if name in vars(self)}
 
     def _values(self, X: Any) -> np.ndarray:
         """Class probabilities, or numbers, for each row."""

@@ -1,0 +1,231 @@
+"""What ensembles share: their parameters, members that are graphs, and out-of-bag scores."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow import _parameters as parameters
+from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
+from hedgerow._estimator import fitted, parameter
+from hedgerow._table import Table
+from hedgerow._table_model import N_JOBS_TEXT, TableModel
+from hedgerow.forest.learner import Unseen
+
+_OOB_NAMES = ("oob_score_", "oob_decision_function_", "oob_prediction_")
+
+
+class ProgressParameters(TableModel):
+    """How many members an ensemble has, and who hears how many are done."""
+
+    n_estimators: int = parameter(100, parameters.integer(), "Number of members.", kw_only=False)
+    random_state: Any = parameter(None, parameters.SEED, "Seed of the bags and of the members.")
+    verbose: int = parameter(
+        0, parameters.VERBOSE, "1 shows a bar with members done and time left."
+    )
+    callback: Callable[[int, int], None] | None = parameter(
+        None,
+        parameters.CALLBACK,
+        "Called now and then while fitting, with (members done, members to fit).",
+    )
+
+
+class BagParameters(ProgressParameters):
+    """Parameters of ensembles whose members depend on the seed and their number alone."""
+
+    oob_score: bool | Callable = parameter(
+        False,
+        parameters.FLAG_OR_FUNCTION,
+        "Judge the ensemble on the rows that members did not see, by accuracy or R², or by a "
+        "function of true and predicted targets.",
+    )
+    warm_start: bool = parameter(
+        False,
+        parameters.FLAG,
+        "Keep the members of the last fit and fit only those that are missing to "
+        "``n_estimators``. The table must be the same.",
+    )
+    n_jobs: int | None = parameter(None, parameters.N_JOBS, N_JOBS_TEXT)
+    oob_score_: float = fitted(
+        "float", "Accuracy, R² or the given score of out-of-bag rows, with ``oob_score``."
+    )
+
+
+class OutOfBagClassifier(TableModel):
+    """The fitted attribute of classifiers that were judged out of bag."""
+
+    oob_decision_function_: np.ndarray = fitted(
+        "ndarray of shape (n_samples, n_classes)",
+        "Out-of-bag class probabilities, NaN for rows that every member saw.",
+    )
+
+
+class OutOfBagRegressor(TableModel):
+    """The fitted attribute of regressors that were judged out of bag."""
+
+    oob_prediction_: np.ndarray = fitted(
+        "ndarray of shape (n_samples,)",
+        "Out-of-bag predictions, NaN for rows that every member saw.",
+    )
+
+
+def out_of_bag_facts(table: Table, unseen: Unseen, score: bool | Callable) -> dict[str, Any]:
+    """The fitted attributes of an ensemble that is judged on what members say of unseen rows."""
+    sums, counts = unseen
+    if not counts.all():
+        warnings.warn(
+            "Some inputs do not have OOB scores. This probably means too few trees were used "
+            "to compute any reliable OOB estimates.",
+            stacklevel=3,
+        )
+    with np.errstate(invalid="ignore"):
+        means = sums / counts[:, None]
+    judged = counts > 0
+    if table.classes is None:
+        metric = score if callable(score) else r2_score
+        found = {"oob_prediction_": means[:, 0]}
+        predicted = means[judged, 0]
+    else:
+        metric = score if callable(score) else accuracy_score
+        found = {"oob_decision_function_": means}
+        predicted = table.classes[sums[judged].argmax(axis=1)]
+    return found | {"oob_score_": metric(table.labels[judged], predicted)}
+
+
+class Ensemble(TableModel):
+    """A model with members."""
+
+    @property
+    def _n_members(self) -> int:
+        raise NotImplementedError
+
+    def _member(self, place: int) -> Any:
+        """A fitted member as an estimator."""
+        raise NotImplementedError
+
+    @property
+    def estimators_(self) -> list:
+        """The fitted members."""
+        check_is_fitted(self)
+        return [self._member(place) for place in range(self._n_members)]
+
+    def __len__(self) -> int:
+        check_is_fitted(self)
+        return self._n_members
+
+    def __getitem__(self, index: int | slice) -> Any:
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            return [self._member(place) for place in places]
+        return self._member(places)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    @property
+    def n_splits_(self) -> int:
+        """Number of tests in all members, where members have tests."""
+        return sum(member.n_splits_ for member in self.estimators_)
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes that the members take in the form that predicts, where that is known."""
+        return sum(member.nbytes_ for member in self.estimators_)
+
+    def get_depth(self) -> int:
+        """Depth of the deepest member."""
+        return max(member.get_depth() for member in self.estimators_)
+
+    def _check_subset(self, n_estimators: int) -> None:
+        check_is_fitted(self)
+        parameters.check_int("n_estimators", n_estimators, low=1)
+        if n_estimators > self._n_members:
+            raise ValueError(
+                f"'n_estimators' must be at most {self._n_members}, got {n_estimators}."
+            )
+
+    def _become(self, facts: dict[str, Any]) -> None:
+        """Take what a fit has found over, all at once; other threads may be predicting."""
+        for name in _OOB_NAMES:
+            if name not in facts:
+                vars(self).pop(name, None)  # of an earlier fit
+        vars(self).update(facts)
+        self.rebuild()
+
+
+def _has_graphs(model: "GraphEnsemble") -> bool:
+    return model._check_graphs()
+
+
+def _averages_graphs(model: "GraphEnsemble") -> bool:
+    return model._check_graphs(averaged=True)
+
+
+class GraphEnsemble(Ensemble):
+    """An ensemble whose members are graphs of one table, laid out together for prediction."""
+
+    @property
+    def _packed(self) -> PackedGraphs:
+        raise NotImplementedError
+
+    def _check_graphs(self, averaged: bool = False) -> bool:
+        """True, or an AttributeError where members are no graphs (or are not averaged)."""
+        return True
+
+    def _graph(self, place: int) -> DecisionGraph:
+        return self._packed.graph(place)
+
+    def _graphs(self) -> Iterator[DecisionGraph]:
+        return (self._graph(place) for place in range(self._n_members))
+
+    @available_if(_has_graphs)
+    def apply(self, X: Any) -> np.ndarray:
+        """Index of the leaf that each row ends in, in each member.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples, n_estimators)
+        """
+        check_is_fitted(self)
+        encoded, n_jobs = self.schema_.encode(self, X), parameters.resolve_n_jobs(self.n_jobs)
+        return np.column_stack([graph.apply(encoded, n_jobs) for graph in self._graphs()])
+
+    @available_if(_has_graphs)
+    def decision_path(self, X: Any) -> tuple[csr_matrix, np.ndarray]:
+        """The nodes that each row passes, in all members.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        path : sparse matrix of shape (n_samples, n_nodes)
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            The columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]`` belong to member i.
+        """
+        check_is_fitted(self)
+        encoded = self.schema_.encode(self, X)
+        parts = []
+        for graph in self._graphs():
+            starts, nodes = graph.decision_path(encoded)
+            ones = np.ones(len(nodes), dtype=np.int64)
+            parts.append(csr_matrix((ones, nodes, starts), shape=(len(encoded), graph.n_nodes)))
+        ends = np.cumsum([0] + [part.shape[1] for part in parts])
+        return hstack(parts, format="csr"), ends
+
+    @available_if(_averages_graphs)
+    def row_predictor(self) -> RowPredictor:
+        """A fast lane for one row at a time; see :meth:`DecisionTreeClassifier.row_predictor`."""
+        check_is_fitted(self)
+        labels = self.classes_.tolist() if hasattr(self, "classes_") else None
+        return RowPredictor(self._packed, labels)
