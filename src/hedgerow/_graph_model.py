@@ -19,7 +19,7 @@ from hedgerow._parameters import resolve_n_jobs
 from hedgerow._table import Table
 from hedgerow._table_model import OwnTableParameters, TableClassifier, TableModel, TableRegressor
 
-CATEGORY, OBLIQUE = 2, 3  # kinds of nodes: a set of categories, a weighted sum
+LEAF, AXIS, CATEGORY, OBLIQUE = range(4)  # kinds of nodes: no test, x <= t, a set, a weighted sum
 
 
 def has_oblique_tests(graph: DecisionGraph) -> bool:
@@ -84,13 +84,20 @@ class Packing:
 
 
 def removed_loss(
-    graph: DecisionGraph, matrix: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
+    graph: DecisionGraph,
+    matrix: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray | None,
+    scale: np.ndarray | None = None,
 ) -> np.ndarray:
     """What the tests of each feature take off the weighted impurity of the given rows.
 
     Right for shared nodes too: each side of a test counts with the rows that the test sends there.
-    Gini impurity for classes (whole numbers), squared error for real numbers.
+    Gini impurity for classes (whole numbers), squared error for real numbers. ``scale`` as in
+    :func:`sum_by_feature`.
     """
+    if targets.dtype.kind == "f":  # squares of numbers far from zero would drown differences
+        targets = targets - np.average(targets, weights=weights)
     starts, nodes = graph.decision_path(matrix)
     is_test = graph.left[nodes] >= 0
     row = np.repeat(np.arange(len(matrix)), np.diff(starts))[is_test]
@@ -110,7 +117,24 @@ def removed_loss(
             return np.nan_to_num(sums.sum(axis=0) - (sums**2).sum(axis=0) / sums.sum(axis=0))
 
     left, right = sums[:, ::2], sums[:, 1::2]
-    return sum_by_feature(graph, lost(left + right) - lost(left) - lost(right))
+    gain = np.maximum(lost(left + right) - lost(left) - lost(right), 0)  # less is rounding
+    return sum_by_feature(graph, gain, scale)
+
+
+def shared_gains(
+    graph: DecisionGraph,
+    table: Table,
+    rows: np.ndarray | None,
+    weights: np.ndarray | None,
+    scale: np.ndarray | None = None,
+) -> dict[str, np.ndarray]:
+    """The fitted attribute ``gains_`` of a graph with shared nodes; other graphs have none."""
+    if not has_shared_nodes(graph):
+        return {}
+    taken = slice(None) if rows is None else rows
+    weights = None if weights is None else weights[taken]
+    matrix, targets = table.matrix()[taken], table.targets[taken]
+    return {"gains_": removed_loss(graph, matrix, targets, weights, scale)}
 
 
 class GraphModel(OwnTableParameters):
@@ -127,7 +151,7 @@ class GraphModel(OwnTableParameters):
 
     def learner(self) -> Learner:
         """What grows this model on rows of a table: its parameters, checked and frozen."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no learner.")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Grow the model.
@@ -151,7 +175,7 @@ class GraphModel(OwnTableParameters):
 
     def adopt(self, table: Table | TableModel, grown: Grown):
         """Become what was grown on a table (or on that of a fitted model); return itself."""
-        vars(self).update(table.facts())
+        self.__dict__.update(table.facts())
         return self._take_over(grown)
 
     def with_graph(self, grown: Grown):
@@ -160,7 +184,7 @@ class GraphModel(OwnTableParameters):
 
     def _take_over(self, grown: Grown):
         self.__dict__.pop("gains_", None)  # of an earlier graph
-        vars(self).update(grown.facts)
+        self.__dict__.update(grown.facts)
         self.graph_ = grown.graph
         self.rebuild()
         return self

@@ -40,12 +40,9 @@ SQUARED_ERROR_TEXT = (
 )
 
 
-class NodeParameters(TableModel):
-    """Limits on nodes that every kind of tree has."""
+class SplitParameters(TableModel):
+    """What a node needs to be split."""
 
-    max_depth: int | None = parameter(
-        None, integer(optional=True), "Most splits on a path from the root to a leaf."
-    )
     min_samples_split: int | float = parameter(
         2, count(2), "A node with fewer rows (or a smaller share of all rows) is not split."
     )
@@ -54,6 +51,14 @@ class NodeParameters(TableModel):
     )
     min_weight_fraction_leaf: float = parameter(
         0.0, real(0, 0.5), "A split must leave this share of the total weight on both sides."
+    )
+
+
+class NodeParameters(SplitParameters):
+    """Limits on nodes that every kind of tree has."""
+
+    max_depth: int | None = parameter(
+        None, integer(optional=True), "Most splits on a path from the root to a leaf."
     )
 
 
@@ -106,12 +111,12 @@ def grow_params(
     n_features: int,
     n_classes: int,
     total_weight: float,
-    seed: int = 0,
-    splitter: str = "best",
+    **fixed: Any,
 ) -> GrowParams:
     """The engine's parameters for the settings of a tree and the size of its table.
 
-    What a kind of tree has no parameter for is left at its default.
+    What a kind of tree has no parameter for is left at its default; ``fixed`` are parameters of the
+    engine that settings have no say in.
     """
 
     def given(name: str, default: Any) -> Any:
@@ -121,17 +126,16 @@ def grow_params(
         "min_samples_split", given("min_samples_split", 2), n_rows, low=2
     )
     leaf = parameters.count_or_share("min_samples_leaf", settings.min_samples_leaf, n_rows, low=1)
-    return GrowParams(
-        criterion=ENGINE_CRITERIA[given("criterion", "gini" if n_classes else "squared_error")],
-        splitter=splitter,
-        n_classes=n_classes,
-        max_depth=parameters.limit(settings.max_depth),
-        max_leaf_nodes=parameters.limit(given("max_leaf_nodes", None)),
-        max_features=parameters.features_to_try(given("max_features", None), n_features),
-        min_samples_split=split,
-        min_samples_leaf=leaf,
-        min_weight_leaf=float(given("min_weight_fraction_leaf", 0.0) * total_weight),
-        min_impurity_decrease=float(given("min_impurity_decrease", 0.0)),
-        ccp_alpha=float(given("ccp_alpha", 0.0)),
-        seed=seed,
-    )
+    values = {
+        "criterion": ENGINE_CRITERIA[given("criterion", "gini" if n_classes else "squared_error")],
+        "n_classes": n_classes,
+        "max_depth": parameters.limit(given("max_depth", None)),
+        "max_leaf_nodes": parameters.limit(given("max_leaf_nodes", None)),
+        "max_features": parameters.features_to_try(given("max_features", None), n_features),
+        "min_samples_split": split,
+        "min_samples_leaf": leaf,
+        "min_weight_leaf": float(given("min_weight_fraction_leaf", 0.0) * total_weight),
+        "min_impurity_decrease": float(given("min_impurity_decrease", 0.0)),
+        "ccp_alpha": float(given("ccp_alpha", 0.0)),
+    }
+    return GrowParams(**(values | fixed))

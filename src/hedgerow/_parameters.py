@@ -94,10 +94,11 @@ def real(
             return
         if is_real(value) and low <= value <= high and not (above and value == low):
             return
-        span = f"of at least {low:g}" if high == np.inf else f"from {low:g} to {high:g}"
-        span = f"above {low:g}" if above else span
+        span = f" of at least {low:g}" if high == np.inf else f" from {low:g} to {high:g}"
+        span = f" above {low:g}" if above else span
+        span = "" if low == -np.inf else span
         others = f" or {word!r}" * (word is not None) + " or None" * optional
-        refuse(name, f"a number {span}{others}", value)
+        refuse(name, f"a number{span}{others}", value)
 
     return Rule("float" + f' or "{word}"' * (word is not None) + " or None" * optional, check)
 
@@ -130,6 +131,11 @@ def anything(words: str) -> Rule:
 def _check_bool(name: str, value: Any) -> None:
     if not isinstance(value, bool | np.bool_):
         refuse(name, "True or False", value)
+
+
+def _check_optional_bool(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, bool | np.bool_):
+        refuse(name, "True, False or None", value)
 
 
 def _check_share(name: str, value: Any) -> None:
@@ -174,9 +180,11 @@ def _check_bool_or_callable(name: str, value: Any) -> None:
 
 
 FLAG = Rule("bool", _check_bool)
+OPTIONAL_FLAG = Rule("bool or None", _check_optional_bool)
 FLAG_OR_FUNCTION = Rule("bool or callable", _check_bool_or_callable)
 OPEN_SHARE = Rule("float", _check_share)
 SEED = Rule("int, RandomState instance or None", _check_seed)
+PRESET = option("paper", optional=True)
 CLASS_WEIGHT = Rule('dict, "balanced" or None', _check_class_weight("balanced"))
 BAG_CLASS_WEIGHT = Rule(
     'dict, "balanced", "balanced_subsample" or None',

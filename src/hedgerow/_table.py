@@ -117,20 +117,6 @@ class Schema:
         known = None if self.feature_names is None else [*self.feature_names, *names]
         return replace(self, feature_names=known, n_features=self.n_features + len(names))
 
-    def bin_encoded(self, matrix: np.ndarray, n_jobs: int) -> Dataset:
-        """A matrix, as returned by :meth:`encode`, as a data set with a bin for every value."""
-        data = Dataset(len(matrix))
-        if not self.categories:
-            data.append_matrix(matrix, 0, n_jobs)
-            return data
-        for feature, column in enumerate(matrix.T):
-            if feature in self.categories:
-                codes = np.nan_to_num(column, nan=-1).astype(np.int32)
-                data.append_categories(codes, len(self.categories[feature]))
-            else:
-                data.append_numbers([column], 0, n_jobs)
-        return data
-
     def _matrix(self, X: Any, codes: Mapping[int, np.ndarray]) -> np.ndarray:
         """A checked table whose categories are coded, as a matrix."""
         columns = []
@@ -211,6 +197,24 @@ class Table:
         weights = check_sample_weight(sample_weight, len(targets))
         names_in = getattr(estimator, "feature_names_in_", None)
         return cls(X, schema, codes, targets, classes, weights, names_in)
+
+    @classmethod
+    def encoded(
+        cls,
+        matrix: np.ndarray,
+        schema: Schema,
+        targets: np.ndarray,
+        classes: np.ndarray | None,
+        weights: np.ndarray | None,
+    ) -> "Table":
+        """A table of rows that the schema of a fitted model has encoded."""
+        codes = {
+            feature: np.nan_to_num(matrix[:, feature], nan=-1).astype(np.int32)
+            for feature in schema.categories
+        }
+        table = cls(matrix, schema, codes, targets, classes, weights, None)
+        table._encoded = matrix
+        return table
 
     @property
     def n_classes(self) -> int:

@@ -189,7 +189,7 @@ def corrected_t_test(a: Any, b: Any, test_ratio: float) -> Comparison:
             "'a' and 'b' must be two or more scores each, of the same splits, "
             f"got shapes {scores[0].shape} and {scores[1].shape}."
         )
-    parameters.check_real("test_ratio", test_ratio, low=0)
+    parameters.real(0).check("test_ratio", test_ratio)
     difference = scores[0] - scores[1]
     if np.ptp(difference) < 1e-12:  # equal up to rounding: no spread to judge by
         difference = np.full_like(difference, difference.mean().round(12))

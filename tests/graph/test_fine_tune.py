@@ -91,7 +91,7 @@ def test_labels_weights_and_categories_are_those_of_the_model():
 def test_importances_count_the_rows_of_each_test_also_where_nodes_are_shared():
     X, y = DIGITS
     graph = NaiveDecisionGraphClassifier(C=3e-3, max_splits=60).fit(X, y)
-    assert_allclose(removed_loss(graph.graph_, X, y, None), graph._removed)
+    assert_allclose(removed_loss(graph.graph_, X, y, None), graph.gains_)
     for tuned in fine_tune(graph, X, y), TAOTreeClassifier(init=graph).fit(X, y):
         expected = removed_loss(tuned.graph_, X, y, None)
         assert_allclose(tuned.feature_importances_, expected / expected.sum())

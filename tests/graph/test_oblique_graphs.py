@@ -180,10 +180,10 @@ def test_graphs_are_read_drawn_and_stored(tmp_path):
 
 
 @pytest.mark.parametrize("micro_trees", ["axis", "oblique", "mixed"])
-def test_warm_start_goes_on_from_an_oblique_tree(micro_trees):
+def test_growth_goes_on_from_an_oblique_tree(micro_trees):
     X, y = load_digits(return_X_y=True)
     tree = MeanMarginTreeClassifier(max_depth=6).fit(X, y)
-    model = TreeInTreeClassifier(C=1e-3, n_merges=1, micro_trees=micro_trees, warm_start=tree)
+    model = TreeInTreeClassifier(C=1e-3, n_merges=1, micro_trees=micro_trees, init=tree)
     assert model.fit(X, y).score(X, y) > tree.score(X, y)
     reached = np.bincount(model.apply(X), minlength=model.graph_.n_nodes)
     leaves = model.graph_.left < 0

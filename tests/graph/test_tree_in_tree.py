@@ -302,50 +302,65 @@ def test_path_length_counts_the_tests_of_a_row():
     assert 2 <= model.mean_path_length(X) <= 4
 
 
-def test_warm_start_goes_on_from_a_tree():
+def test_growth_goes_on_from_a_tree():
     X, y = load_digits(return_X_y=True)
-    tree = DecisionTreeClassifier(max_leaf_nodes=60).fit(X, y)
-    model = TreeInTreeClassifier(C=1e-3, n_merges=1, warm_start=tree).fit(X, y)
+    tree = DecisionTreeClassifier(max_leaf_nodes=60)
+    unfitted = TreeInTreeClassifier(C=1e-3, n_merges=1, init=tree).fit(X, y)
+    assert not hasattr(tree, "graph_")
+    tree.fit(X, y)
+    model = TreeInTreeClassifier(C=1e-3, n_merges=1, init=tree).fit(X, y)
     assert parents_of(model.graph_).max() > 1
     assert model.score(X, y) > tree.score(X, y)
-    frozen = clone(TreeInTreeClassifier(C=1e-3, n_merges=1, warm_start=FrozenEstimator(tree)))
+    assert same_graph(unfitted, model)
+    frozen = clone(TreeInTreeClassifier(C=1e-3, n_merges=1, init=FrozenEstimator(tree)))
     assert same_graph(frozen.fit(X, y), model)
 
 
-def test_warm_start_goes_on_from_the_last_fit():
+def test_growth_goes_on_from_a_graph():
     X, y = load_digits(return_X_y=True)
-    model = TreeInTreeClassifier(C=1e-3, n_merges=1, warm_start=True)
-    assert model.fit(X, y).graph_.n_leaves == model.n_splits_ + 1  # a tree
+    model = TreeInTreeClassifier(C=1e-3, n_merges=1).fit(X, y)
+    assert model.graph_.n_leaves == model.n_splits_ + 1  # a tree
     at_once = TreeInTreeClassifier(C=1e-3, n_merges=2).fit(X, y)
-    assert same_graph(model.fit(X, y), at_once)
+    assert same_graph(clone(model).set_params(init=model).fit(X, y), at_once)
 
 
-def test_warm_start_from_a_tree_of_other_bins():
+def test_a_start_that_is_not_fitted_does_not_see_the_rows_for_validation():
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(0)
+    y = rng.permutation(y)
+    model = TreeInTreeClassifier(C=0, early_stopping=True, validation_fraction=0.4, random_state=0)
+    model.set_params(init=DecisionTreeClassifier()).fit(X, y)
+    assert model.graph_.n_samples[0] == 90
+    assert model.score(X, y) < 0.85  # what is learnt by heart are 60 % of the rows
+
+
+def test_start_from_a_tree_of_other_bins():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2000, 2)), rng.integers(0, 2, 2000)
     tree = DecisionTreeClassifier(max_bins=None, max_depth=6).fit(X, y)
-    model = TreeInTreeClassifier(warm_start=tree, max_bins=16, C=1e-3).fit(X, y)
+    model = TreeInTreeClassifier(init=tree, max_bins=16, C=1e-3).fit(X, y)
     reached = np.bincount(model.apply(X), minlength=model.graph_.n_nodes)
     leaves = model.graph_.left < 0
     assert_array_equal(reached[leaves], model.graph_.n_samples[leaves])
 
 
-def test_warm_start_of_other_features_is_refused():
+def test_a_start_of_another_table_is_refused():
     X, y = load_iris(return_X_y=True)
     tree = DecisionTreeClassifier().fit(X[:, :3], y)
-    with pytest.raises(ValueError, match=r"on the same features as X: it knows 3, X has 4\."):
-        TreeInTreeClassifier(warm_start=tree).fit(X, y)
+    with pytest.raises(ValueError, match="'init' was fitted on other features"):
+        TreeInTreeClassifier(init=tree).fit(X, y)
     named = DecisionTreeClassifier().fit(pd.DataFrame(X, columns=list("abcd")), y)
-    with pytest.raises(ValueError, match="same names and categories"):
-        TreeInTreeClassifier(warm_start=named).fit(X, y)
+    with pytest.raises(ValueError, match="names, order and categories must be the same"):
+        TreeInTreeClassifier(init=named).fit(X, y)
+    with pytest.raises(ValueError, match="'init' was fitted on other classes"):
+        TreeInTreeClassifier(init=DecisionTreeClassifier().fit(X, y + 1)).fit(X, y)
 
 
-def test_warm_start_from_something_else_is_refused():
+@pytest.mark.parametrize("init", ["tree", DecisionTreeRegressor(), DecisionTreeClassifier])
+def test_a_start_from_something_else_is_refused(init):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(TypeError, match="'warm_start' must be True, False or a fitted hedgerow"):
-        TreeInTreeClassifier(warm_start="tree").fit(X, y)
-    with pytest.raises(ValueError, match="'warm_start' must be fitted"):
-        TreeInTreeClassifier(warm_start=DecisionTreeClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match="'init' must be None or a classifier of hedgerow"):
+        TreeInTreeClassifier(init=init).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -398,3 +413,9 @@ def test_graphs_are_pickled_and_bagged():
     assert_array_equal(again.feature_importances_, model.feature_importances_)
     bag = BaggingClassifier(TreeInTreeClassifier(), 5, random_state=0).fit(X, y)
     assert bag.score(X, y) > 0.95
+
+
+def test_leaves_are_merged_in_bags_too():
+    X, y = load_digits(return_X_y=True)
+    bag = BaggingClassifier(TreeInTreeClassifier(C=5e-4, merge_leaves=True), 2, random_state=0)
+    assert [member.get_n_leaves() for member in bag.fit(X, y).estimators_] == [10, 10]

@@ -123,7 +123,7 @@ def oracle_tree(model, X, y, w=None, **limits):
     codes, L, w = codes[w > 0], L[w > 0], w[w > 0]
     P, places = as_vectors(codes, n_categories)
     scale = np.ones(len(places))
-    if model.standardize:
+    if model.scale_ is not None:
         centre = mean(P, w)
         deviation = np.sqrt(mean((P - centre) ** 2, w))
         varies = deviation > np.maximum(SAME_MEAN * np.abs(centre), 1e-100)

@@ -16,9 +16,13 @@ from hedgerow import (
     DecisionTreeRegressor,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
+    NaiveDecisionGraphClassifier,
+    TAOTreeClassifier,
+    TreeInTreeClassifier,
 )
 from hedgerow._folds import folds_of
 from hedgerow._graph_model import GraphClassifier
+from hedgerow._table import Table
 
 ESTIMATORS = {
     "classes": (CrossValidatedTreeClassifier, DecisionTreeClassifier, MeanMarginTreeClassifier),
@@ -27,19 +31,8 @@ ESTIMATORS = {
 targets = pytest.mark.parametrize("target", ESTIMATORS)
 
 
-class FittedAnew(GraphClassifier):
-    """A tree that cannot grow on rows of a table read before."""
-
-    def __init__(self, categorical_features="auto", n_jobs=None):
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-
-    def fit(self, X, y, sample_weight=None):
-        tree = DecisionTreeClassifier(criterion="entropy", **self.get_params())
-        tree.fit(X, y, sample_weight=sample_weight)
-        self._adopt_table(tree)
-        self._set_graph(tree.graph_)
-        return self
+class WithoutLearner(GraphClassifier):
+    """A model that cannot grow on rows of a table."""
 
 
 def sample(target, oblique, seed=0):
@@ -103,14 +96,80 @@ def test_folds_spread_the_classes_evenly():
     assert np.abs(np.bincount(y[one], minlength=3) - np.bincount(y[other], minlength=3)).max() <= 1
 
 
-def test_candidates_that_share_no_table_score_the_same():
+def test_the_table_is_read_once_for_all_candidates_and_folds(monkeypatch):
     X, y = sample("classes", oblique=False)
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(kind=np.where(X[:, 1] > 0, "a", "b"))
-    w = np.arange(len(y))
-    shared = contest("classes").fit(frame, y, sample_weight=w)
-    fitted = contest("classes", candidates=[("erdt", FittedAnew())]).fit(frame, y, sample_weight=w)
-    assert fitted.scores_["erdt"] == shared.scores_["erdt"]
-    assert_array_equal(fitted.predict(frame), shared.predict(frame))
+    binned = []
+    bin_table = Table._binned
+    monkeypatch.setattr(Table, "_binned", lambda *a: (binned.append(1), bin_table(*a))[1])
+    pairs = [
+        ("cart", DecisionTreeClassifier()),
+        ("margin", MeanMarginTreeClassifier()),
+        ("tao", TAOTreeClassifier()),
+        ("graph", TreeInTreeClassifier()),
+        ("naive", NaiveDecisionGraphClassifier()),
+    ]
+    model = contest("classes", candidates=pairs, cv=4).fit(frame, y)
+    assert list(model.scores_) == [name for name, _ in pairs]
+    assert not np.isnan(list(model.scores_.values())).any()
+    assert len(binned) == 1
+
+
+@targets
+def test_rows_that_are_left_out_can_judge(target):
+    """As in a bag: each candidate is grown on the member's rows and judged on the others."""
+    X, y = sample(target, oblique=True)
+    model = contest(target, cv=None)
+    own = np.where(np.arange(len(y)) < 20, 0.0, 1.0)  # rows that no member has
+    table = model.read_table(X, y, own)
+    drawn = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0) * own
+    grown = model.learner().grow(table, weights=drawn, seed=0)
+    first = "erdt" if target == "classes" else "cart"
+    judged = (drawn == 0) & (own > 0)
+    for name, kind in zip([first, "mmdt"], ESTIMATORS[target][1:], strict=True):
+        alone = kind(**({"criterion": "entropy"} if name == "erdt" else {})).fit(X, y, drawn)
+        assert grown.facts["scores_"][name] == pytest.approx(alone.score(X[judged], y[judged]))
+    winner = grown.facts["estimator_"]
+    assert grown.facts["selected_"] == "mmdt"
+    assert_array_equal(winner.predict(X), alone.predict(X))
+    assert winner.graph_ is grown.graph
+
+
+def test_without_rows_left_out_there_is_nothing_to_judge_on():
+    X, y = sample("classes", oblique=True)
+    with pytest.raises(ValueError, match="'cv' must be an int of at least 2, got None: only mem"):
+        contest("classes", cv=None).fit(X, y)
+    # A bag that happens to have all rows takes the first.
+    model = contest("classes", cv=None)
+    grown = model.learner().grow(model.read_table(X, y), weights=np.ones(len(y)))
+    assert grown.facts["selected_"] == "erdt"
+    assert np.isnan(grown.facts["scores_"]["mmdt"])
+
+
+@targets
+def test_the_paper_does_not_standardize(target):
+    X, y = sample(target, oblique=True)
+    X[:, 0] *= 100
+    paper = contest(target, preset="paper").fit(X, y)
+    kind = ESTIMATORS[target][2]
+    names = list(paper.scores_)
+    pairs = [(names[0], paper.learner().candidates[names[0]]), ("mmdt", kind(standardize=False))]
+    assert contest(target, candidates=pairs).fit(X, y).scores_ == paper.scores_
+    assert contest(target).fit(X, y).scores_["mmdt"] != paper.scores_["mmdt"]
+    assert contest(target, candidates=pairs[:1], preset="paper").fit(X, y).selected_ == names[0]
+
+
+def test_candidates_and_contest_are_left_as_they_are():
+    X, y = sample("classes", oblique=True)
+    tree = DecisionTreeClassifier(splitter="random", random_state=np.random.RandomState(0))
+    model = contest("classes", candidates=[("tree", tree)])
+    scores = [model.fit(X, y).scores_ for _ in range(2)]
+    assert scores[0] == scores[1]
+    assert not hasattr(tree, "graph_")
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="All candidates failed"):
+        model.set_params(candidates=[("tree", DecisionTreeClassifier(max_depth=-1))]).fit(X, y)
+    assert_array_equal(model.predict(X), before)
 
 
 @targets
@@ -165,7 +224,7 @@ def test_contest_without_a_candidate_left_says_why(target):
 
 
 @targets
-@pytest.mark.parametrize("bad", ["empty", "class", "bare", "task", "twice"])
+@pytest.mark.parametrize("bad", ["empty", "class", "bare", "task", "twice", "no learner"])
 def test_wrong_candidates_are_refused(target, bad):
     tree = ESTIMATORS[target][1]()
     other = ESTIMATORS["reals" if target == "classes" else "classes"][1]()
@@ -175,6 +234,7 @@ def test_wrong_candidates_are_refused(target, bad):
         "bare": [tree],
         "task": [("a", other)],
         "twice": [("a", tree), ("a", clone(tree))],
+        "no learner": [("a", WithoutLearner())],
     }
     with pytest.raises(ValueError, match="^'candidates' must be None or"):
         contest(target, candidates=candidates[bad]).fit(*sample(target, True))

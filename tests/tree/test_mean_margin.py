@@ -199,11 +199,19 @@ def test_pandas_and_polars_give_the_same_tree():
 def test_rows_choose_part_of_a_table():
     X, y = sample("classes")
     rows = np.random.default_rng(0).integers(0, len(y), 150).astype(np.uint32)
-    whole = MeanMarginTreeClassifier()
-    whole.fit(X, y)
+    model = MeanMarginTreeClassifier()
     part = MeanMarginTreeClassifier().fit(X[rows], y[rows])
-    graph = whole._grow(X, y.astype(np.int32), None, rows)
-    assert_allclose(graph.value, part.graph_.value, atol=1e-12)
+    grown = model.learner().grow(model.read_table(X, y), rows)
+    assert_allclose(grown.graph.value, part.graph_.value, atol=1e-12)
+
+
+@pytest.mark.parametrize("target", ["classes", "reals"])
+def test_the_paper_does_not_standardize_unless_it_is_asked_to(target):
+    X, y = sample(target)
+    kind = ESTIMATORS[target]
+    assert kind(preset="paper").fit(X, y).scale_ is None
+    assert_same_graph(kind(preset="paper").fit(X, y), kind(standardize=False).fit(X, y))
+    assert_same_graph(kind(preset="paper", standardize=True).fit(X, y), kind().fit(X, y))
 
 
 def test_pruning_leaves_a_smaller_tree():

@@ -72,7 +72,7 @@ def make_chessboard(
     """
     parameters.check_int("n_samples", n_samples, low=1)
     board = chessboard(k, n_features, pattern, n_black, black_share, board_state)
-    parameters.check_real("p", p, low=0.5, high=1)
+    parameters.real(0.5, 1).check("p", p)
     rng = check_random_state(random_state)
     X = rng.uniform(size=(n_samples, n_features))
     probability = np.where(board[tuple((X * board.shape[0]).astype(int).T)], p, 1 - p)
@@ -92,7 +92,7 @@ def chessboard(
     parameters.check_int("n_features", n_features, low=1)
     parameters.check_int("k", k, low=1)
     parameters.check_option("pattern", pattern, _PATTERNS)
-    parameters.check_real("black_share", black_share, low=0, high=1)
+    parameters.real(0, 1).check("black_share", black_share)
     if k % n_features or k > 24:
         raise ValueError(
             f"'k' must be a multiple of 'n_features' ({n_features}) and at most 24, got {k}."

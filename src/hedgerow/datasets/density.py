@@ -39,7 +39,7 @@ def sample_density(
     >>> round(10 ** sample_density(np.zeros((10, 2))), 6)
     2.5
     """
-    parameters.check_real("continuous_arity", continuous_arity, low=1)
+    parameters.real(1).check("continuous_arity", continuous_arity)
     schema, X = Schema.learn(BaseEstimator(), X, categorical_features)
     categories = schema.categories
     arities = [

@@ -17,11 +17,14 @@ from typing import Any
 import numpy as np
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import Dataset, DecisionGraph, GrowParams, grow
-from hedgerow._graph_model import GraphClassifier
-from hedgerow._growth import MOST, total_weight
-
-CATEGORY = 2  # the kind of a node that tests for a set of categories
+from hedgerow._engine import Dataset, DecisionGraph, grow
+from hedgerow._estimator import fitted, parameter
+from hedgerow._graph_columns import graph_of_columns
+from hedgerow._graph_model import CATEGORY, GraphClassifier
+from hedgerow._growth import SplitParameters, grow_params
+from hedgerow._learner import Grown, Learner, weight_of
+from hedgerow._table import Table
+from hedgerow._table_model import BinParameters, ClassWeightParameter
 
 
 def _decrease(stump: DecisionGraph) -> float:
@@ -139,7 +142,7 @@ class _Growth:
         rows = np.sort(np.concatenate([self.rows.pop(leaf) for leaf in leaves]))
         self.add(rows, [branch for leaf in leaves for branch in self.branches.pop(leaf)])
 
-    def removed(self) -> np.ndarray:
+    def gains_by_feature(self) -> np.ndarray:
         """Impurity decrease by feature."""
         total = np.zeros(self.table.n_features)
         for test in self.children:
@@ -156,68 +159,77 @@ class _Growth:
                 order[node] = len(order)
                 stack.extend(reversed(self.children.get(node, ())))
         stumps = [self.stumps[node] for node in order]
-        columns = stumps[0].arrays()
-        tests = {"kind": 0, "feature": -1, "threshold": 0, "missing_left": 0}  # and leaves
-        for name in ("n_samples", "weight", "impurity", *tests):
-            first = [getattr(stump, name)[0] for stump in stumps]
-            columns[name] = np.array(first, dtype=columns[name].dtype)
-        columns["value"] = np.concatenate([stump.value[0] for stump in stumps])
-        leaves = np.array([node not in self.children for node in order])
-        for name, blank in tests.items():
-            columns[name][leaves] = blank
+        names = ("feature", "threshold", "missing_left", "n_samples", "weight", "impurity", "value")
+        columns = {name: np.array([getattr(stump, name)[0] for stump in stumps]) for name in names}
         pairs = [self.children.get(node, ()) for node in order]
-        ends = [[order[child] for child in pair] or [-1, -1] for pair in pairs]
-        columns["left"], columns["right"] = np.array(ends, dtype=np.int32).T.copy()
-        has_set = columns["kind"] == CATEGORY
-        columns["detail"] = np.where(has_set, np.cumsum(has_set) - 1, -1).astype(np.int32)
-        sets = [stumps[i].arrays()["category_words"] for i in np.flatnonzero(has_set)]
-        columns["category_words"] = np.concatenate([np.empty(0, dtype=np.uint64), *sets])
-        columns["category_start"] = np.cumsum([0, *map(len, sets)]).astype(np.uint32)
-        return DecisionGraph.from_arrays(columns)
+        ends = np.array([[order[child] for child in pair] or [-1, -1] for pair in pairs])
+        sets = {
+            place: stump.arrays()["category_words"]
+            for place, stump in enumerate(stumps)
+            if pairs[place] and stump.kind[0] == CATEGORY
+        }
+        return graph_of_columns(
+            self.table.n_features, left=ends[:, 0], right=ends[:, 1], **columns, category_sets=sets
+        )
 
 
-class NaiveDecisionGraphClassifier(GraphClassifier):
+class NaiveGraphLearner(Learner):
+    """Grows a decision graph by splits and joins of its leaves."""
+
+    def grow(
+        self,
+        table: Table,
+        rows: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        seed: Any = None,
+    ) -> Grown:
+        """The graph of some rows of a table; see :meth:`Learner.grow`."""
+        settings, y = self.settings, table.targets
+        weights = table.weighed(settings.class_weight, weights)
+        rows = np.arange(table.n_rows, dtype=np.uint32) if rows is None else rows
+        if weights is not None:
+            rows = rows[weights[rows] > 0]
+        total = weight_of(table, weights, rows)
+        data = table.bins(settings.max_bins, self.n_jobs)
+        limits = grow_params(
+            settings,
+            n_rows=len(rows),
+            n_features=data.n_features,
+            n_classes=table.n_classes,
+            total_weight=total,
+            max_depth=1,
+        )
+        growth = _Growth(
+            data,
+            rows,
+            lambda node_rows: grow(data, node_rows, y, weights, limits, self.n_jobs),
+            lambda node_rows: np.bincount(
+                y[node_rows], None if weights is None else weights[node_rows], table.n_classes
+            ).astype(np.float64),
+        )
+        price = settings.C * total
+        steps: list[tuple[str, float]] = []
+        while settings.max_splits is None or len(growth.children) < settings.max_splits:
+            split_gain, leaf = growth.best_split()
+            split_gain -= price
+            join_gain, pair = growth.pairs.best() if split_gain <= 0 else (-np.inf, [])
+            # Without a split there is nothing to hope for but a smaller graph.
+            worth_it = 0 if settings.max_splits is None or split_gain == -np.inf else -np.inf
+            if max(split_gain, join_gain) < worth_it or (split_gain == join_gain == -np.inf):
+                break
+            if join_gain >= split_gain:
+                growth.join(pair)
+                steps.append(("join", float(join_gain / total)))
+            else:
+                growth.split(leaf)
+                steps.append(("split", float(split_gain / total)))
+        return Grown(growth.graph(), {"steps_": steps, "gains_": growth.gains_by_feature()})
+
+
+class NaiveDecisionGraphClassifier(
+    GraphClassifier, ClassWeightParameter, SplitParameters, BinParameters
+):
     """A decision graph grown by splits and joins of its leaves.
-
-    Parameters
-    ----------
-    C : float, default=3e-4
-        Price of a split, as a share of the total weight in units of Gini impurity; the paper's.
-    max_splits : int, default=None
-        Grow until the graph has this many splits, also by steps that lose (a join can make a split
-        worth its price). None stops before the first step that loses.
-    min_samples_split : int or float, default=2
-        A leaf with fewer rows (or a smaller share of all rows) is not split.
-    min_samples_leaf : int or float, default=1
-        A split must leave this many rows (or this share) on both sides.
-    min_weight_fraction_leaf : float, default=0.0
-        A split must leave this share of the total weight on both sides.
-    class_weight : dict or "balanced", default=None
-        Weights of the classes, multiplied with ``sample_weight``.
-    max_bins : int, default=255
-        Features with more distinct values are cut into this many quantile bins. None keeps every
-        distinct value (up to 65,535; beyond, bins).
-    categorical_features : "auto", None or list, default="auto"
-        "auto" reads categorical, boolean and string columns of a data frame as categories. A list
-        of names, indices or booleans names further columns. None reads all as numbers.
-    n_jobs : int, default=None
-        Threads for fitting and predicting. The result is the same for any number.
-
-    Attributes
-    ----------
-    graph_ : DecisionGraph
-        The fitted graph as columns.
-    steps_ : list of (str, float) pairs
-        The steps, "split" or "join", with what each gained.
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    feature_importances_ : ndarray of shape (n_features,)
-        Impurity-based importances.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-        Only for data frames with string names.
-    schema_ : Schema
-        Names and categories of the training table.
 
     Examples
     --------
@@ -228,87 +240,20 @@ class NaiveDecisionGraphClassifier(GraphClassifier):
     100
     """
 
-    steps_: list[tuple[str, float]]
+    C: float = parameter(
+        3e-4,
+        parameters.real(0),
+        "Price of a split, as a share of the total weight in units of Gini impurity; the paper's.",
+    )
+    max_splits: int | None = parameter(
+        None,
+        parameters.integer(optional=True),
+        "Grow until the graph has this many splits, also by steps that lose (a join can make a "
+        "split worth its price). None stops before the first step that loses.",
+    )
+    steps_: list[tuple[str, float]] = fitted(
+        "list of (str, float) pairs", 'The steps, "split" or "join", with what each gained.'
+    )
 
-    def __init__(
-        self,
-        *,
-        C=3e-4,
-        max_splits=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        class_weight=None,
-        max_bins=255,
-        categorical_features="auto",
-        n_jobs=None,
-    ):
-        self.C = C
-        self.max_splits = max_splits
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self) -> None:
-        parameters.check_real("C", self.C, low=0)
-        parameters.check_int("max_splits", self.max_splits, low=1, optional=True)
-        parameters.check_real(
-            "min_weight_fraction_leaf", self.min_weight_fraction_leaf, low=0, high=0.5
-        )
-
-    def _load(self, X: Any) -> Dataset:
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
-        return self.schema_.bin(X, parameters.max_bins_code(self.max_bins), n_jobs)
-
-    def _grow(
-        self, table: Dataset, y: np.ndarray, weights: np.ndarray | None, rows: Any = None
-    ) -> DecisionGraph:
-        weights = self._with_class_weight(y, weights)
-        rows = np.arange(len(y), dtype=np.uint32) if rows is None else rows
-        if weights is not None:
-            rows = rows[weights[rows] > 0]
-        total = total_weight(y, weights, rows)
-        split = parameters.count_or_share(
-            "min_samples_split", self.min_samples_split, len(rows), low=2
-        )
-        leaf = parameters.count_or_share(
-            "min_samples_leaf", self.min_samples_leaf, len(rows), low=1
-        )
-        limits = GrowParams(
-            n_classes=self.n_classes_,
-            max_depth=1,
-            min_samples_split=min(split, MOST),
-            min_samples_leaf=min(leaf, MOST),
-            min_weight_leaf=float(self.min_weight_fraction_leaf * total),
-        )
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
-        growth = _Growth(
-            table,
-            rows,
-            lambda some: grow(table, some, y, weights, limits, n_jobs),
-            lambda some: np.bincount(
-                y[some], None if weights is None else weights[some], self.n_classes_
-            ).astype(np.float64),
-        )
-        price = self.C * total
-        self.steps_ = []
-        while self.max_splits is None or len(growth.children) < self.max_splits:
-            split_gain, leaf = growth.best_split()
-            split_gain -= price
-            join_gain, pair = growth.pairs.best() if split_gain <= 0 else (-np.inf, [])
-            # Without a split there is nothing to hope for but a smaller graph.
-            worth_it = 0 if self.max_splits is None or split_gain == -np.inf else -np.inf
-            if max(split_gain, join_gain) < worth_it or (split_gain == join_gain == -np.inf):
-                break
-            if join_gain >= split_gain:
-                growth.join(pair)
-                self.steps_.append(("join", join_gain / total))
-            else:
-                growth.split(leaf)
-                self.steps_.append(("split", split_gain / total))
-        self._removed = growth.removed()
-        return growth.graph()
+    def learner(self) -> NaiveGraphLearner:
+        return NaiveGraphLearner(self.settings())

@@ -5,13 +5,14 @@ heterogeneous is better than large homogeneous" (2008): one 2-fold cross-validat
 entropy-reducing tree (ERDT) and of a mean-margin tree (MMDT), the better one grown on all rows. A
 bag of such trees mixes both kinds in proportion to their success.
 
-The table is read once. Candidates that can grow on some rows of it (CART, mean-margin trees) share
-it between folds, so CART is binned once; other candidates are fitted on copies of the rows.
+Candidates are learners on one table, which is read and binned once. In a bag they can be judged on
+the rows that the member has not drawn instead of by folds: then nothing is grown twice.
 """
 
 import warnings
 from copy import copy, deepcopy
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -22,303 +23,225 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import DecisionGraph
+from hedgerow._estimator import fitted, parameter
 from hedgerow._folds import folds_of
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
+from hedgerow._learner import Grown, Learner
+from hedgerow._table import Table
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRegressor
 
-_PARAMETERS = """\
-    cv : int, default=2
-        Folds of the contest; the paper has 2.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds, and of candidates without one.
-    categorical_features : "auto", None or list, default="auto"
-        "auto" reads categorical, boolean and string columns of a data frame as categories. A list
-        of names, indices or booleans names further columns. None reads all as numbers. Counts for
-        all candidates.
-    n_jobs : int, default=None
-        Threads for fitting and predicting, for all candidates. The result is the same for any
-        number.
-"""
-
-_ATTRIBUTES = """\
-    selected_ : str
-        Name of the winner; the first of equally good ones.
-    estimator_ : estimator
-        The winner, fitted on all rows.
-    graph_ : DecisionGraph
-        The winner's graph; ``tree_`` is the same.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-        Only for data frames with string names.
-    schema_ : Schema
-        Names and categories of the training table.
-"""
+CANDIDATES = parameters.anything("list of (str, estimator) pairs or None")
 
 
-def _with_parameters(cls):
-    """Fill the shared parts of the docstring in."""
-    cls.__doc__ = cls.__doc__.format(parameters=_PARAMETERS.strip(), attributes=_ATTRIBUTES.strip())
-    return cls
+class _Trials:
+    """On which rows candidates are grown, and on which they are judged."""
+
+    def __init__(
+        self, splits: list[tuple[np.ndarray, np.ndarray]], weights: np.ndarray | None
+    ) -> None:
+        self.splits = splits  # rows to grow on, rows to judge on
+        self.judged = np.concatenate([np.empty(0, np.uint32), *(test for _, test in splits)])
+        self.weights = weights
+
+    @classmethod
+    def by_folds(
+        cls, table: Table, rows: np.ndarray, weights: np.ndarray | None, n: int, random: Any
+    ) -> "_Trials":
+        classes = None if table.classes is None else table.targets[rows]
+        folds = folds_of(rows, n, random, classes)
+        splits = [
+            (np.sort(np.concatenate(folds[:k] + folds[k + 1 :])), fold)
+            for k, fold in enumerate(folds)
+            if len(folds) > 1
+        ]
+        return cls(splits, weights)
+
+    @classmethod
+    def on_rows_left_out(cls, table: Table, rows: np.ndarray, weights: np.ndarray) -> "_Trials":
+        left_out = weights == 0
+        if table.weights is not None:
+            left_out &= table.weights > 0
+        return cls([(rows, np.flatnonzero(left_out).astype(np.uint32))], table.weights)
+
+    def score(self, table: Table, graphs: list[DecisionGraph], n_jobs: int) -> float:
+        """Accuracy or R² of one graph for each trial; NaN where too few rows are judged."""
+        if len(self.judged) < 2:
+            return np.nan
+        found = np.concatenate(
+            [
+                _outcomes(table, graph)[graph.apply(table.matrix(), n_jobs, test)]
+                for graph, (_, test) in zip(graphs, self.splits, strict=True)
+            ]
+        )
+        targets = table.targets[self.judged]
+        weights = None if self.weights is None else self.weights[self.judged]
+        if table.classes is None:
+            return float(r2_score(targets, found, sample_weight=weights))
+        return float(np.average(found == targets, weights=weights))
 
 
-_SHARING = (
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    MeanMarginTreeClassifier,
-    MeanMarginTreeRegressor,
-)
+def _outcomes(table: Table, graph: DecisionGraph) -> np.ndarray:
+    """What each node would predict: the place of a class, or a number."""
+    return graph.value[:, 0] if table.classes is None else graph.value.argmax(axis=1)
 
 
-class _CrossValidatedTree(GraphModel):
-    _kind: ClassVar[type]  # what the candidates are
-    estimator_: Any
+@dataclass(frozen=True)
+class ContestLearner(Learner):
+    """Grows the candidate that predicts unseen rows best.
 
-    def _default_candidates(self) -> list[tuple[str, Any]]:
-        raise NotImplementedError
+    With ``cv=None`` unseen rows are those of the table that the given ``weights`` leave out, as the
+    weights of a bag do.
+    """
 
-    @staticmethod
-    def _outcomes(values: np.ndarray) -> np.ndarray:
-        """What leaves with these values predict: the code of a class, or a number."""
-        raise NotImplementedError
+    candidates: dict[str, GraphModel]
 
-    def _score(
-        self, y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, found: np.ndarray
-    ) -> float:
-        """How good the predictions of unseen rows are; more is better."""
-        raise NotImplementedError
-
-    def _check_parameters(self) -> None:
-        parameters.check_int("cv", self.cv, low=2)
-        self._new_candidates()
-
-    def _new_candidates(self) -> dict[str, Any]:
-        """Copies of the candidates by name."""
-        pairs = self._default_candidates() if self.candidates is None else self.candidates
-        try:
-            named = {str(name): candidate for name, candidate in pairs}
-            valid = 0 < len(named) == len(pairs)
-            valid &= all(isinstance(candidate, self._kind) for candidate in named.values())
-        except (TypeError, ValueError):
-            valid = False
-        if not valid:
-            task = "classifiers" if self._kind is GraphClassifier else "regressors"
-            raise ValueError(
-                "'candidates' must be None or (name, estimator) pairs of hedgerow's "
-                f"{task} with one decision graph, got {self.candidates!r}."
-            )
-        shared = {"categorical_features": self.categorical_features, "n_jobs": self.n_jobs}
-        return {name: clone(candidate).set_params(**shared) for name, candidate in named.items()}
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Hold the contest and grow the winner on all rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self : object
-        """
-        return super().fit(X, y, sample_weight)
-
-    def _load(self, X: Any) -> "_Tables":
-        if len(X) < 2:
-            raise ValueError("Found 1 sample while cross-validation needs at least 2.")
-        loaded: dict[Any, Any] = {}
-        entrants: dict[str, tuple[Any, Any]] = {}
-        for name, candidate in self._new_candidates().items():
-            entrants[name] = candidate, None
-            if not candidate._grows_on_rows():
-                continue
-            # CART with the same bins has one data set, mean-margin trees have one matrix.
-            key = name, None
-            if isinstance(candidate, _SHARING):
-                key = type(candidate).__name__, getattr(candidate, "max_bins", None)
+    def grow(
+        self,
+        table: Table,
+        rows: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        seed: Any = None,
+    ) -> Grown:
+        """The winner's graph on some rows of a table; see :meth:`Learner.grow`."""
+        random = check_random_state(seed)
+        trials, rows = self._trials(table, rows, weights, random)
+        scores, entries, failures = dict[str, float](), dict[str, Any](), list[str]()
+        for name, candidate in self.candidates.items():
+            candidate_seed = _seed_of(candidate, random)
             try:
-                candidate._check_parameters()
-                candidate._adopt_table(self)
-                if key not in loaded:
-                    loaded[key] = candidate._load(X)
-                entrants[name] = candidate, loaded[key]
+                learner = candidate.learner()
+                grown = [
+                    learner.grow(table, train, weights, candidate_seed)
+                    for train, _ in trials.splits
+                ]
+                scores[name] = trials.score(table, [g.graph for g in grown], self.n_jobs)
+                entries[name] = learner, candidate_seed, grown[:1]
             except Exception as error:
-                entrants[name] = candidate, error
-        return _Tables(X, self.schema_.encode(self, X), entrants)
-
-    def _grow(
-        self, tables: "_Tables", y: np.ndarray, weights: np.ndarray | None, rows: Any = None
-    ) -> DecisionGraph:
-        random = check_random_state(self.random_state)
-        rows = np.arange(len(y), dtype=np.uint32) if rows is None else rows
-        rows = rows if weights is None else rows[weights[rows] > 0]
-        judge: _Folds | _OutOfBag
-        if tables.unseen is None:
-            classes = y[rows] if self._kind is GraphClassifier else None
-            judge = _Folds(rows, folds_of(rows, self.cv, random, classes), weights)
-        else:
-            judge = _OutOfBag(rows, tables.unseen)
-        entries, failures = {}, []
-        self.scores_ = {}
-        for name, (prepared, table) in tables.entrants.items():
-            candidate = copy(prepared)
-            seed = getattr(candidate, "random_state", 0)
-            if seed is None:
-                candidate.random_state = random.randint(2**31 - 1)
-            elif not isinstance(seed, int):
-                candidate.random_state = deepcopy(seed)  # a generator: no other fit may move it on
-            try:
-                kind = _Sharing if candidate._grows_on_rows() else _Fitting
-                entry = kind(candidate, self, tables, table, y, weights)
-                judged, found = judge.predictions(entry)
-                self.scores_[name] = np.nan  # too few rows to judge by, where few are drawn
-                if len(judged) > 1:
-                    self.scores_[name] = self._score(y, judge.weights, judged, found)
-                entries[name] = entry
-            except Exception as error:
-                self.scores_[name] = np.nan
+                scores[name] = np.nan
                 failures.append(f"{name}: {type(error).__name__}: {error}")
         if not entries:
             raise ValueError("All candidates failed:\n" + "\n".join(failures))
         if failures:
             message = "These candidates failed and are out of the contest:\n" + "\n".join(failures)
-            warnings.warn(message, FitFailedWarning, stacklevel=4)
-        self.selected_ = max(entries, key=lambda name: self.scores_[name])
-        self.estimator_ = judge.winner(entries[self.selected_])
-        return self.estimator_.graph_
+            warnings.warn(message, FitFailedWarning, stacklevel=3)
+        selected = max(entries, key=lambda name: scores[name])
+        learner, candidate_seed, grown = entries[selected]
+        if self.settings.cv is None:
+            winner = grown[0]  # grown on all rows already
+        else:
+            winner = learner.grow(table, rows, weights, candidate_seed)
+        estimator: Any = copy(self.candidates[selected])
+        if hasattr(estimator, "random_state"):
+            estimator.random_state = candidate_seed
+        facts = {
+            "scores_": scores,
+            "selected_": selected,
+            "estimator_": estimator.adopt(table, winner),
+        }
+        return Grown(winner.graph, facts)
 
-    def _with_graph(self, graph: Any, removed: np.ndarray | None) -> Any:
-        model = super()._with_graph(graph, removed)
-        model.estimator_ = self.estimator_._with_graph(graph, removed)
+    def _trials(
+        self, table: Table, rows: np.ndarray | None, weights: np.ndarray | None, random: Any
+    ) -> tuple[_Trials, np.ndarray]:
+        """The trials, and the rows that the winner is grown on."""
+        if table.n_rows < 2:
+            raise ValueError("Found 1 sample while cross-validation needs at least 2.")
+        counted = table.weights if weights is None else weights
+        rows = np.arange(table.n_rows, dtype=np.uint32) if rows is None else rows
+        rows = rows if counted is None else rows[counted[rows] > 0]
+        if self.settings.cv is not None:
+            n_folds = parameters.limit(self.settings.cv)
+            return _Trials.by_folds(table, rows, counted, n_folds, random), rows
+        if weights is None:
+            raise ValueError(
+                "'cv' must be an int of at least 2, got None: only members of a bag leave rows out "
+                "to be judged on."
+            )
+        return _Trials.on_rows_left_out(table, rows, weights), rows
+
+
+def _seed_of(candidate: Any, random: np.random.RandomState) -> Any:
+    """A candidate's own seed, or else a drawn one, so that all its fits have the same."""
+    if getattr(candidate, "random_state", 0) is None:
+        return random.randint(2**31 - 1)
+    return deepcopy(getattr(candidate, "random_state", None))  # a generator stays where it is
+
+
+class _CrossValidatedTree(GraphModel):
+    preset: str | None = parameter(
+        None,
+        parameters.PRESET,
+        '"paper" takes the candidates of the paper where none are given: mean-margin trees do not '
+        "standardize.",
+    )
+    cv: int | None = parameter(
+        2,
+        parameters.integer(2, optional=True),
+        "Folds of the contest; the paper has 2. None is for members of bags: candidates are grown "
+        "on all rows of the member and judged on those that it has not drawn.",
+    )
+    random_state: Any = parameter(
+        None, parameters.SEED, "Seed of the folds, and of candidates without one."
+    )
+    selected_: str = fitted("str", "Name of the winner; the first of equally good ones.")
+    scores_: dict[str, float] = fitted(
+        "dict of str to float",
+        "Accuracy or R² of each candidate on rows that it did not see; NaN where it failed.",
+    )
+    estimator_: Any = fitted("estimator", "The winner, fitted on all rows.")
+
+    def _default_candidates(self) -> list[tuple[str, Any]]:
+        raise NotImplementedError
+
+    def _named_candidates(self) -> dict[str, GraphModel]:
+        """The candidates by name, as they were given."""
+        pairs = self._default_candidates() if self.candidates is None else self.candidates
+        expected: type[GraphModel] = GraphClassifier if self._has_classes else GraphRegressor
+        try:
+            named = {str(name): candidate for name, candidate in pairs}
+            valid = 0 < len(named) == len(pairs) and all(
+                isinstance(candidate, expected)
+                and type(candidate).learner is not GraphModel.learner
+                for candidate in named.values()
+            )
+        except (TypeError, ValueError):
+            valid = False
+        if not valid:
+            task = "classifiers" if self._has_classes else "regressors"
+            parameters.refuse(
+                "candidates",
+                f"None or (name, estimator) pairs of hedgerow's {task} with one decision graph",
+                self.candidates,
+            )
+        return named
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self._named_candidates()
+
+    def learner(self) -> ContestLearner:
+        settings = self.settings()
+        shared = {"categorical_features": self.categorical_features, "n_jobs": self.n_jobs}
+        named = self._named_candidates()
+        return ContestLearner(
+            settings, {name: clone(named[name]).set_params(**shared) for name in named}
+        )
+
+    def with_graph(self, grown: Grown):
+        model = super().with_graph(grown)
+        model.estimator_ = self.estimator_.with_graph(grown)
         return model
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of the total impurity decrease that each feature brought."""
+        """Share of the total decrease of the training loss that each feature brought."""
         check_is_fitted(self)
         return self.estimator_.feature_importances_
 
 
-class _Tables(NamedTuple):
-    """A training table as it was read, as a matrix, and as each candidate has loaded it."""
-
-    read: Any
-    matrix: np.ndarray
-    entrants: dict[str, tuple[Any, Any]]  # candidate and its table; the exception, if that failed
-    # The weights of the rows that a member of a bag has not drawn, zero for the others; None for a
-    # contest by cross-validation.
-    unseen: np.ndarray | None = None
-
-
-class _Sharing:
-    """A candidate that grows on rows of the loaded table."""
-
-    def __init__(self, candidate, model, tables, table, y, weights):
-        if isinstance(table, Exception):
-            raise table
-        self.candidate, self.table, self.weights = candidate, table, weights
-        self.matrix, self.outcomes = tables.matrix, model._outcomes
-        # A regressor may refuse targets (Poisson); classes were checked when they were coded.
-        self.y = y if hasattr(model, "classes_") else candidate._read_targets(y)
-
-    def predictions(self, train, test):
-        """Outcomes of the test rows, from a graph grown on the training rows."""
-        graph = self.candidate._grow(self.table, self.y, self.weights, train)
-        return _outcomes_of(graph, self, test)
-
-    def grow(self, rows):
-        """The candidate, grown on the given rows."""
-        graph = self.candidate._grow(self.table, self.y, self.weights, rows)
-        self.candidate._set_graph(graph)
-        return self.candidate
-
-
-class _Fitting:
-    """A candidate that is fitted anew on a copy of the rows."""
-
-    def __init__(self, candidate, model, tables, table, y, weights):
-        self.candidate, self.read, self.y = candidate, tables.read, y
-        self.matrix, self.outcomes = tables.matrix, model._outcomes
-        self.weights = np.ones(len(y)) if weights is None else weights
-        self.classes = getattr(model, "classes_", None)
-        self.categories = list(model.schema_.categories)
-
-    def predictions(self, train, test):
-        """Outcomes of the test rows, from a fit on the training rows."""
-        member = clone(self.candidate).set_params(categorical_features=self.categories)
-        member.fit(self.matrix[train], self.y[train], sample_weight=self.weights[train])
-        return member.predict(self.matrix[test])
-
-    def grow(self, rows):
-        """The candidate, fitted on the whole table, where only the given rows have a weight."""
-        weights = np.zeros(len(self.y))
-        weights[rows] = self.weights[rows]
-        y = self.y if self.classes is None else self.classes[self.y]
-        return self.candidate.fit(self.read, y, sample_weight=weights)
-
-
-def _outcomes_of(graph: DecisionGraph, entry: Any, rows: np.ndarray) -> np.ndarray:
-    """What a graph of the candidate predicts for rows of the table."""
-    n_jobs = parameters.resolve_n_jobs(entry.candidate.n_jobs)
-    return entry.outcomes(graph.value)[graph.apply(entry.matrix, n_jobs, rows)]
-
-
-class _Folds:
-    """Candidates are judged on each fold, grown on the others; the winner is grown on all rows."""
-
-    def __init__(self, rows, folds, weights):
-        self.rows, self.weights = rows, weights
-        self.judged = np.concatenate(folds) if len(folds) > 1 else rows[:0]
-        self.splits = [
-            (np.sort(np.concatenate(folds[:k] + folds[k + 1 :])), fold)
-            for k, fold in enumerate(folds)
-            if len(folds) > 1
-        ]
-
-    def predictions(self, entry):
-        found = [entry.predictions(train, test) for train, test in self.splits]
-        return self.judged, np.concatenate(found) if found else None
-
-    def winner(self, entry):
-        return entry.grow(self.rows)
-
-
-class _OutOfBag:
-    """Candidates are grown on all rows of a bag and judged on those that are not in it."""
-
-    def __init__(self, rows, weights):
-        self.rows, self.weights = rows, weights
-        self.judged = np.flatnonzero(weights).astype(np.uint32)
-
-    def predictions(self, entry):
-        return self.judged, _outcomes_of(entry.grow(self.rows).graph_, entry, self.judged)
-
-    def winner(self, entry):
-        return entry.candidate
-
-
-@_with_parameters
 class CrossValidatedTreeClassifier(GraphClassifier, _CrossValidatedTree):
     """The better of an entropy-reducing tree and a mean-margin tree, by cross-validation.
-
-    Parameters
-    ----------
-    candidates : list of (str, estimator) pairs, default=None
-        The contestants with their names: hedgerow classifiers that hold one decision graph. None
-        takes ``("erdt", DecisionTreeClassifier(criterion="entropy"))`` and
-        ``("mmdt", MeanMarginTreeClassifier())``.
-    {parameters}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    scores_ : dict of str to float
-        Accuracy of each candidate on rows it did not see; NaN where it failed.
-    {attributes}
 
     Examples
     --------
@@ -330,54 +253,25 @@ class CrossValidatedTreeClassifier(GraphClassifier, _CrossValidatedTree):
     'mmdt'
     """
 
-    _kind = GraphClassifier
+    candidates: Any = parameter(
+        None,
+        CANDIDATES,
+        "The contestants with their names: hedgerow classifiers that hold one decision graph. None "
+        'takes ``("erdt", DecisionTreeClassifier(criterion="entropy"))`` and '
+        '``("mmdt", MeanMarginTreeClassifier())``. ``categorical_features`` and ``n_jobs`` count '
+        "for all of them.",
+        kw_only=False,
+    )
 
-    def __init__(
-        self,
-        candidates=None,
-        *,
-        cv=2,
-        random_state=None,
-        categorical_features="auto",
-        n_jobs=None,
-    ):
-        self.candidates = candidates
-        self.cv = cv
-        self.random_state = random_state
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-
-    def _default_candidates(self):
+    def _default_candidates(self) -> list[tuple[str, Any]]:
         return [
             ("erdt", DecisionTreeClassifier(criterion="entropy")),
-            ("mmdt", MeanMarginTreeClassifier()),
+            ("mmdt", MeanMarginTreeClassifier(preset=self.preset)),
         ]
 
-    @staticmethod
-    def _outcomes(values):
-        return values.argmax(axis=1)
 
-    def _score(self, y, weights, rows, found):
-        right = found == y[rows]
-        return float(np.average(right, weights=None if weights is None else weights[rows]))
-
-
-@_with_parameters
 class CrossValidatedTreeRegressor(GraphRegressor, _CrossValidatedTree):
     """The better of a variance-reducing tree and a mean-margin tree, by cross-validation.
-
-    Parameters
-    ----------
-    candidates : list of (str, estimator) pairs, default=None
-        The contestants with their names: hedgerow regressors that hold one decision graph. None
-        takes ``("cart", DecisionTreeRegressor())`` and ``("mmdt", MeanMarginTreeRegressor())``.
-    {parameters}
-
-    Attributes
-    ----------
-    scores_ : dict of str to float
-        R² of each candidate on rows it did not see; NaN where it failed.
-    {attributes}
 
     Examples
     --------
@@ -388,30 +282,17 @@ class CrossValidatedTreeRegressor(GraphRegressor, _CrossValidatedTree):
     ['cart', 'mmdt']
     """
 
-    _kind = GraphRegressor
+    candidates: Any = parameter(
+        None,
+        CANDIDATES,
+        "The contestants with their names: hedgerow regressors that hold one decision graph. None "
+        'takes ``("cart", DecisionTreeRegressor())`` and ``("mmdt", MeanMarginTreeRegressor())``. '
+        "``categorical_features`` and ``n_jobs`` count for all of them.",
+        kw_only=False,
+    )
 
-    def __init__(
-        self,
-        candidates=None,
-        *,
-        cv=2,
-        random_state=None,
-        categorical_features="auto",
-        n_jobs=None,
-    ):
-        self.candidates = candidates
-        self.cv = cv
-        self.random_state = random_state
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-
-    def _default_candidates(self):
-        return [("cart", DecisionTreeRegressor()), ("mmdt", MeanMarginTreeRegressor())]
-
-    @staticmethod
-    def _outcomes(values):
-        return values[:, 0]
-
-    def _score(self, y, weights, rows, found):
-        weights = None if weights is None else weights[rows]
-        return float(r2_score(y[rows], found, sample_weight=weights))
+    def _default_candidates(self) -> list[tuple[str, Any]]:
+        return [
+            ("cart", DecisionTreeRegressor()),
+            ("mmdt", MeanMarginTreeRegressor(preset=self.preset)),
+        ]

@@ -6,9 +6,9 @@ tests on which side of the plane between the two group means a row lies: no sear
 one pass for the means and one product with the rows of the node. Grown by the engine
 (``cpp/margin``); this module checks parameters and speaks scikit-learn.
 
-Beyond the paper: ``standardize`` (the paper's trees are ``standardize=False``), limits of growth,
-pruning, weights, and a fixed start of the power method in place of a random one, so that a tree
-is the same in every run.
+Beyond the paper, whose own trees are ``preset="paper"``: ``standardize``, limits of growth,
+pruning, weights, and a fixed start of the power method in place of a random one, so that a tree is
+the same in every run.
 """
 
 from typing import Any
@@ -50,8 +50,11 @@ class MeanMarginLearner(Learner):
             ccp_alpha=float(given.ccp_alpha),
         )
         matrix, n_categories = table.matrix(), table.schema.n_categories()
+        standardize = given.standardize
+        if standardize is None:
+            standardize = given.preset != "paper"
         scale = None
-        if given.standardize:
+        if standardize:
             scale = standard_scale(matrix, n_categories, rows, weights, self.n_jobs)
         targets = table.targets
         if table.classes is None:
@@ -64,11 +67,14 @@ class MeanMarginLearner(Learner):
 
 
 class _MeanMarginTree(GraphModel, NodeParameters):
-    standardize: bool = parameter(
-        True,
-        parameters.FLAG,
+    preset: str | None = parameter(
+        None, parameters.PRESET, '"paper" takes the settings of the paper where none are given.'
+    )
+    standardize: bool | None = parameter(
+        None,
+        parameters.OPTIONAL_FLAG,
         "Measure every number in its standard deviations, so that no feature counts for more "
-        "because of its unit. False is the tree of the paper.",
+        'because of its unit. None means True, and False for ``preset="paper"``.',
     )
     ccp_alpha: float = parameter(
         0.0, parameters.real(0), "Price of a leaf in minimal cost-complexity pruning."

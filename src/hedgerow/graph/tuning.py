@@ -10,23 +10,28 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from hedgerow import _engine
 from hedgerow import _parameters as parameters
-from hedgerow._graph_model import OBLIQUE, GraphModel, removed_loss
-from hedgerow._growth import MOST
-from hedgerow._table import check_sample_weight, check_targets_match
+from hedgerow._graph_model import GraphModel, shared_gains
+from hedgerow._learner import Grown
+from hedgerow._table import Table, check_sample_weight, check_targets_match, read_targets
+from hedgerow.tree.alternating import tune
 
 
-def _targets(model: Any, y: Any) -> np.ndarray:
-    """Targets as the engine reads them; classes by their place among the model's."""
-    if not hasattr(model, "classes_"):
-        return model._read_targets(column_or_1d(y))
-    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
-    place = {label: code for code, label in enumerate(model.classes_.tolist())}
-    unknown = [label for label in y.tolist() if label not in place]
-    if unknown:
-        raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
-    return np.array([place[label] for label in y.tolist()], dtype=np.int32)
+def _table_of(model: Any, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Rows as the model reads them; classes by their place among the model's."""
+    matrix, classes = model.schema_.encode(model, X), getattr(model, "classes_", None)
+    if classes is None:
+        targets, _ = read_targets(column_or_1d(y), has_classes=False)
+    else:
+        labels = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y")).tolist()
+        place = {label: code for code, label in enumerate(classes.tolist())}
+        unknown = [label for label in labels if label not in place]
+        if unknown:
+            raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
+        targets = np.array([place[label] for label in labels], dtype=np.int32)
+    check_targets_match(matrix, targets)
+    weights = check_sample_weight(sample_weight, len(targets))
+    return Table.encoded(matrix, model.schema_, targets, classes, weights)
 
 
 def fine_tune(
@@ -86,28 +91,18 @@ def fine_tune(
     parameters.check_int("min_samples_leaf", min_samples_leaf, low=1)
     if model.n_outputs_ > 1:
         raise ValueError(f"'model' has {model.n_outputs_} outputs; only one is supported so far.")
-    matrix = model.schema_.encode(model, X)
-    targets = _targets(model, y)
-    check_targets_match(matrix, targets)
-    grown: Any = getattr(model, "estimator_", model)  # a contest's winner has the class weights
-    weights = check_sample_weight(sample_weight, len(targets))
-    weights = grown._with_class_weight(targets, weights)
-    n_jobs = parameters.resolve_n_jobs(n_jobs)
-    graph = _engine.fine_tune(
+    table = _table_of(model, X, y, sample_weight)
+    winner = getattr(model, "estimator_", model)  # of a contest: it has the class weights
+    weights = table.weighed(getattr(winner, "class_weight", None))
+    graph = tune(
         model.graph_,
-        model.schema_.bin_encoded(matrix, n_jobs),
+        table,
         None,
-        targets,
         weights,
-        _engine.TuneParams(
-            n_classes=len(getattr(model, "classes_", ())),
-            max_passes=min(max_passes, MOST),
-            min_samples_leaf=min(min_samples_leaf, MOST),
-        ),
-        n_jobs,
-        matrix.astype(np.float64) if (model.graph_.kind == OBLIQUE).any() else None,
+        max_passes=max_passes,
+        min_samples_leaf=min_samples_leaf,
+        max_bins=None,
+        n_jobs=parameters.resolve_n_jobs(n_jobs),
     )
-    is_shared = model._removed is not None
-    return model._with_graph(
-        graph, removed_loss(graph, matrix, targets, weights) if is_shared else None
-    )
+    scale = getattr(winner, "scale_", None)
+    return model.with_graph(Grown(graph, shared_gains(graph, table, None, weights, scale)))
