@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from hedgerow import _parameters as parameters
-from hedgerow._table import Schema
+from hedgerow._table import read_columns
 
 
 def sample_density(
@@ -40,7 +40,7 @@ def sample_density(
     2.5
     """
     parameters.real(1).check("continuous_arity", continuous_arity)
-    schema, X = Schema.learn(BaseEstimator(), X, categorical_features)
+    schema, X, _ = read_columns(BaseEstimator(), X, categorical_features)
     categories = schema.categories
     arities = [
         max(1, len(categories[feature])) if feature in categories else continuous_arity
