@@ -62,7 +62,7 @@ class TableModel(Estimator):
         return X
 
     def facts(self) -> dict[str, Any]:
-        """What a fitted model knows of its table, as `Table.facts`: for models made of its parts."""
+        """What a fitted model knows of its table, for models that are made of its members."""
         return {name: vars(self)[name] for name in _TABLE_FACTS if name in vars(self)}
 
     def _values(self, X: Any) -> np.ndarray:

@@ -4,12 +4,13 @@ Classifiers follow SAMME (Zhu, Zou, Rosset and Hastie, 2009): rows that a member
 more for the next one. Regressors follow AdaBoost.R2 (Drucker, 1997): rows are drawn anew by their
 weights, and the prediction is the weighted median of the members'.
 
-For plain decision trees the table is binned once and every round grows on it.
+hedgerow's trees and graphs grow on one table, which is binned once for all rounds.
 """
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,67 +18,57 @@ from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import grow
+from hedgerow._estimator import fitted, parameter
+from hedgerow._graph_model import GraphModel
 from hedgerow._progress import progress
+from hedgerow._table import Table
 from hedgerow._table_model import TableClassifier, TableRegressor
+from hedgerow.forest.ensemble import Ensemble, ProgressParameters
 from hedgerow.forest.members import (
-    ATTRIBUTES,
-    Ensemble,
+    EstimatorParameter,
+    check_columns,
     fit_member,
+    grow_member,
+    learner_of,
     seeded,
     takes_weights,
-    tree_of,
-    tree_params,
-    tree_weights,
 )
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
-_PARAMETERS = """\
-    n_estimators : int, default=50
-        Most members; boosting ends early at a member without error or no better than chance.
-    learning_rate : float, default=1.0
-        Factor of every member's weight.
-"""
-
-_PROGRESS = """\
-    random_state : int, RandomState instance or None, default=None
-        Seed of the members and, for regressors, of the drawn rows.
-    verbose : int, default=0
-        1 shows a bar with members done and time left.
-    callback : callable, default=None
-        Called after each member, with (members done, most members).
-"""
-
-_BOOSTING_ATTRIBUTES = """\
-    estimators_ : list of estimators
-        The fitted members.
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        Weight of each member, zero for those that were not fitted.
-    estimator_errors_ : ndarray of shape (n_estimators,)
-        Weighted error of each member, one for those that were not fitted.
-    feature_importances_ : ndarray of shape (n_features,)
-        Weighted mean of the members' importances, where they have some.
-"""
-
-# Fits one member: (place, member, rows=None, weights=None) -> (fitted member, its predictions for
-# the training table).
-Round = Callable[..., tuple[Any, np.ndarray]]
+# Fits one member: (place, member, rows=None, weights=None) -> fitted member.
+Fit = Callable[..., Any]
 
 
-def _with_parameters(cls):
-    """Fill the shared parts of the docstring in."""
-    cls.__doc__ = cls.__doc__.format(
-        parameters=_PARAMETERS.strip(),
-        progress=_PROGRESS.strip(),
-        attributes=(_BOOSTING_ATTRIBUTES + ATTRIBUTES).strip(),
+class _Round(NamedTuple):
+    """What became of one member."""
+
+    member: Any  # None where it is no better than chance
+    error: float = 1.0
+    weight: float = 0.0
+    row_weights: np.ndarray | None = None  # for the next round; None ends the boosting
+
+
+class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
+    n_estimators: int = parameter(
+        50,
+        parameters.integer(),
+        "Most members; boosting ends early at a member without error or no better than chance.",
     )
-    return cls
+    learning_rate: float = parameter(
+        1.0, parameters.real(0, above=True), "Factor of every member's weight."
+    )
+    estimator_: Any = fitted("estimator", "What the members are copies of.")
+    members_: list = fitted("list of estimators", "The same as ``estimators_``.")
+    estimator_weights_: np.ndarray = fitted(
+        "ndarray of shape (n_estimators,)",
+        "Weight of each member, zero for those that were not fitted.",
+    )
+    estimator_errors_: np.ndarray = fitted(
+        "ndarray of shape (n_estimators,)",
+        "Weighted error of each member, one for those that were not fitted.",
+    )
 
-
-class _AdaBoost(Ensemble):
-    estimators_: list
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Fit the members one after the other.
 
         Parameters
@@ -92,78 +83,46 @@ class _AdaBoost(Ensemble):
         -------
         self : object
         """
-        member = self._member()
-        self._check_parameters(member)
-        X, y, weights = self._read_table(X, y, sample_weight)
-        weights = np.ones(len(y)) if weights is None else weights
-        self.estimator_ = member
-        self.estimators_ = []
-        self.estimator_weights_ = np.zeros(self.n_estimators)
-        self.estimator_errors_ = np.ones(self.n_estimators)
-        fit_round = self._tree_rounds(X, y) if self._has_trees else self._rounds(X, y)
+        self.check_parameters()
+        estimator = self._new_estimator()
+        table = self.read_table(X, y, sample_weight)
+        members: list = []
+        errors, weights = np.ones(self.n_estimators), np.zeros(self.n_estimators)
         with progress(
             self.verbose, self.callback, self.n_estimators, type(self).__name__
         ) as report:
-            for place in self._boost(y, weights, fit_round):
+            for place, done in enumerate(self._rounds(table, estimator)):
+                errors[place], weights[place] = done.error, done.weight
+                if done.member is not None:
+                    members.append(done.member)
                 if report is not None:
                     report(place + 1)
+        facts = {
+            "estimator_": estimator,
+            "members_": members,
+            "estimator_weights_": weights,
+            "estimator_errors_": errors,
+        }
+        self._become(table.facts() | facts)
         return self
 
-    def _check_parameters(self, member: Any) -> None:
-        self._check_member(member)
-        parameters.check_int("n_estimators", self.n_estimators, low=1)
-        parameters.check_real("learning_rate", self.learning_rate, low=0)
-        if self.learning_rate == 0:
-            raise ValueError(f"'learning_rate' must be above 0, got {self.learning_rate!r}.")
-
-    @property
-    def _has_trees(self) -> bool:
-        return type(self.estimator_) is self._tree
-
-    def _tree_rounds(self, X: Any, y: np.ndarray) -> Round:
-        """Rounds on one binned table."""
-        tree, n_jobs = self.estimator_, parameters.resolve_n_jobs(self.estimator_.n_jobs)
-        by_class = tree_weights(self, tree, y, None)
-        encoded = self.schema_.encode(self, X)
-        data = self.schema_.bin(X, parameters.max_bins_code(tree.max_bins), n_jobs)
-
-        def fit_round(place, member, rows=None, weights=None):
-            if by_class is not None:
-                weights = weights * by_class
-            total = float(len(y) if weights is None else weights.sum())
-            seed = int(check_random_state(member.random_state).randint(2**31 - 1))
-            params = tree_params(self, tree, len(y), total, seed)
-            grown = tree_of(self, grow(data, rows, y, weights, params, n_jobs))
-            return grown, self._predictions_of(grown, encoded)
-
-        return fit_round
-
-    def _rounds(self, X: Any, y: np.ndarray) -> Round:
-        """Rounds of members that read the table themselves."""
-        labels = self._labels(y)
-
-        def fit_round(place, member, rows=None, weights=None):
-            fit_member(place, member, X, labels, weights=weights, rows=rows)
-            return member, self._predictions_of(member, X)
-
-        return fit_round
-
-    def _boost(self, y: np.ndarray, weights: np.ndarray, fit_round: Round) -> Iterator[int]:
-        """Fit the members; yield the place of each."""
+    def _rounds(self, table: Table, estimator: Any) -> Iterator[_Round]:
+        """Boost until a round ends it."""
+        fit = _growing(table, estimator) or _fitting(table)
+        X = table.matrix() if isinstance(estimator, GraphModel) else table.source
         random = check_random_state(self.random_state)
+        weights = np.ones(table.n_rows) if table.weights is None else table.weights
         never = weights == 0
         for place in range(self.n_estimators):
             weights = weights / weights.sum()
             # A weight that vanishes would never come back.
             weights = np.where(never, 0.0, np.maximum(weights, np.finfo(float).eps))
-            member = seeded(self.estimator_, random)
-            done = self._boost_once(place, member, y, weights, random, fit_round)
-            yield place
-            if done is None:
+            member = seeded(estimator, random)
+            done = self._boost(place, member, table, X, weights, random, fit)
+            yield done
+            if done.row_weights is None or not done.row_weights.any():
                 return
-            self.estimator_errors_[place], self.estimator_weights_[place], weights = done
-            if self.estimator_errors_[place] == 0 or not weights.any():
-                return
+            weights = done.row_weights
             if not np.isfinite(weights.sum()):
                 warnings.warn(
                     f"The weights of the rows became infinite in round {place}, so boosting "
@@ -172,36 +131,86 @@ class _AdaBoost(Ensemble):
                 )
                 return
 
+    def _boost(
+        self,
+        place: int,
+        member: Any,
+        table: Table,
+        X: Any,
+        weights: np.ndarray,
+        random: np.random.RandomState,
+        fit: Fit,
+    ) -> _Round:
+        """Fit one member and judge it."""
+        raise NotImplementedError
+
+    @property
+    def _n_members(self) -> int:
+        return len(self.members_)
+
+    def _member(self, place: int) -> Any:
+        return self.members_[place]
+
     def _prepared(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self.schema_.encode(self, X) if self._has_trees else self._check_table(X)
+        if isinstance(self.estimator_, GraphModel):
+            return self.schema_.encode(self, X)
+        return check_columns(self, X)
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Weighted mean of the members' importances."""
+        """Weighted mean of the members' importances, where they have some."""
         check_is_fitted(self)
-        importances = [member.feature_importances_ for member in self.estimators_]
+        importances = [member.feature_importances_ for member in self.members_]
         weights = self.estimator_weights_[: len(importances)]
         return np.average(importances, axis=0, weights=weights if weights.any() else None)
 
+    def subset(self, n_estimators: int):
+        """The first members, with their weights.
 
-@_with_parameters
+        Parameters
+        ----------
+        n_estimators : int
+            How many members to keep, at least one.
+
+        Returns
+        -------
+        boosted : object of the same class
+            Equal to a model fitted with that many members.
+        """
+        self._check_subset(n_estimators)
+        smaller = copy(self).set_params(n_estimators=n_estimators)
+        names = ("members_", "estimator_weights_", "estimator_errors_")
+        smaller._become({name: getattr(self, name)[:n_estimators] for name in names})
+        return smaller
+
+
+def _growing(table: Table, estimator: Any) -> Fit | None:
+    """How members grow on the table as it was read, if they can."""
+    learner = learner_of(estimator)
+    if learner is None:
+        return None
+    equal = np.ones(table.n_rows)
+
+    def fit(place, member, rows=None, weights=None):
+        weights, seed = equal if weights is None else weights, getattr(member, "random_state", None)
+        return grow_member(place, member, learner, table, rows=rows, weights=weights, seed=seed)
+
+    return fit
+
+
+def _fitting(table: Table) -> Fit:
+    """How members are fitted that read the table themselves."""
+    X, y = table.source, table.labels
+
+    def fit(place, member, rows=None, weights=None):
+        return fit_member(place, member, X, y, weights=weights, rows=rows)
+
+    return fit
+
+
 class AdaBoostClassifier(TableClassifier, _AdaBoost):
     """Boosted classifiers: each member minds most the rows that those before it got wrong.
-
-    Parameters
-    ----------
-    estimator : estimator, default=None
-        What the members are copies of, hedgerow's or scikit-learn's, if it takes
-        ``sample_weight``; None is a decision tree of depth one.
-    {parameters}
-    {progress}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    {attributes}
 
     Examples
     --------
@@ -213,70 +222,52 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
     True
     """
 
+    estimator: Any = parameter(
+        None,
+        parameters.anything("estimator or None"),
+        "What the members are copies of, hedgerow's or scikit-learn's, if it takes "
+        "``sample_weight``; None is a decision tree of depth one.",
+        kw_only=False,
+    )
     _tree = DecisionTreeClassifier
     _tree_depth = 1
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        n_estimators=50,
-        learning_rate=1.0,
-        random_state=None,
-        verbose=0,
-        callback=None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
-
-    def _check_parameters(self, member):
-        super()._check_parameters(member)
-        if not takes_weights(member):
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        estimator = self._new_estimator()
+        if not takes_weights(estimator):
             raise ValueError(
-                f"{type(member).__name__} takes no 'sample_weight', which boosting needs: take "
+                f"{type(estimator).__name__} takes no 'sample_weight', which boosting needs: take "
                 "another estimator, or a BaggingClassifier."
             )
 
-    def _boost_once(self, place, member, y, weights, random, fit_round):
-        member, predictions = fit_round(place, member, weights=weights)
-        wrong = predictions != y
+    def _boost(self, place, member, table, X, weights, random, fit):
+        member = fit(place, member, weights=weights)
+        wrong = _places_of(member, X, table.classes) != table.targets
         error = np.average(wrong, weights=weights)
         if error <= 0:
-            self.estimators_.append(member)
-            return 0.0, 1.0, weights
-        if error >= 1 - 1 / self.n_classes_:
-            if not self.estimators_:
+            return _Round(member, 0.0, 1.0)
+        if error >= 1 - 1 / table.n_classes:
+            if place == 0:
                 raise ValueError(
                     f"The first member ({type(member).__name__}) is no better than chance on the "
                     "training rows, so there is nothing to boost: take a stronger estimator."
                 )
-            return None
-        self.estimators_.append(member)
-        weight = self.learning_rate * (np.log((1 - error) / error) + np.log(self.n_classes_ - 1))
-        return error, weight, weights * np.exp(weight * wrong)
-
-    def _predictions_of(self, member, X):
-        """A member's predictions for a prepared table, as places in ``classes_``."""
-        if self._has_trees:
-            n_jobs = parameters.resolve_n_jobs(member.n_jobs)
-            return member._packed.predict(X, n_jobs).argmax(axis=1)
-        return np.searchsorted(self.classes_, member.predict(X))
+            return _Round(None)
+        weight = self.learning_rate * (np.log((1 - error) / error) + np.log(table.n_classes - 1))
+        return _Round(member, error, weight, weights * np.exp(weight * wrong))
 
     def _staged_sums(self, X: Any) -> Iterator[np.ndarray]:
         """After each member the weighted mean of the votes: 1 for a class, -1/(K - 1) against."""
         X, codes = self._prepared(X), np.arange(self.n_classes_)
         sums, total = np.zeros((len(X), len(codes))), 0.0
         against = -1 / max(1, self.n_classes_ - 1)
-        for member, weight in zip(self.estimators_, self.estimator_weights_, strict=False):
-            chosen = self._predictions_of(member, X)[:, None] == codes
+        for member, weight in zip(self.members_, self.estimator_weights_, strict=False):
+            chosen = _places_of(member, X, self.classes_)[:, None] == codes
             sums, total = sums + np.where(chosen, weight, against * weight), total + weight
             yield sums / total
 
-    def _values(self, X):
+    def _values(self, X: Any) -> np.ndarray:
         *_, last = self._staged_sums(X)
         return softmax(last / max(1, self.n_classes_ - 1))
 
@@ -338,23 +329,22 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
             yield softmax(sums / max(1, self.n_classes_ - 1))
 
 
-@_with_parameters
+def _places_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+    """A member's predictions for a prepared table, as places in ``classes``."""
+    if isinstance(member, GraphModel):
+        return member.values_of_encoded(X).argmax(axis=1)
+    return np.searchsorted(classes, member.predict(X))
+
+
+def _numbers_of(member: Any, X: Any) -> np.ndarray:
+    """A member's predictions for a prepared table."""
+    if isinstance(member, GraphModel):
+        return member.values_of_encoded(X)[:, 0]
+    return member.predict(X)
+
+
 class AdaBoostRegressor(TableRegressor, _AdaBoost):
     """Boosted regressors: each member is fitted on rows drawn by how far those before it were off.
-
-    Parameters
-    ----------
-    estimator : estimator, default=None
-        What the members are copies of, hedgerow's or scikit-learn's; None is a decision tree of
-        depth three.
-    {parameters}
-    loss : {{"linear", "square", "exponential"}}, default="linear"
-        How the error of a row, as a share of the largest, counts.
-    {progress}
-
-    Attributes
-    ----------
-    {attributes}
 
     Examples
     --------
@@ -365,59 +355,39 @@ class AdaBoostRegressor(TableRegressor, _AdaBoost):
     True
     """
 
+    estimator: Any = parameter(
+        None,
+        parameters.anything("estimator or None"),
+        "What the members are copies of, hedgerow's or scikit-learn's; None is a decision tree of "
+        "depth three.",
+        kw_only=False,
+    )
+    loss: str = parameter(
+        "linear",
+        parameters.option("linear", "square", "exponential"),
+        "How the error of a row, as a share of the largest, counts.",
+    )
     _tree = DecisionTreeRegressor
     _tree_depth = 3
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        n_estimators=50,
-        learning_rate=1.0,
-        loss="linear",
-        random_state=None,
-        verbose=0,
-        callback=None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.loss = loss
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
-
-    def _check_parameters(self, member):
-        super()._check_parameters(member)
-        parameters.check_option("loss", self.loss, ("linear", "square", "exponential"))
-
-    def _boost_once(self, place, member, y, weights, random, fit_round):
-        rows = random.choice(len(y), len(y), p=weights).astype(np.uint32)
-        member, predictions = fit_round(place, member, rows=rows)
+    def _boost(self, place, member, table, X, weights, random, fit):
+        rows = random.choice(table.n_rows, table.n_rows, p=weights).astype(np.uint32)
+        member = fit(place, member, rows=rows)
         counted = weights > 0
-        loss = np.abs(predictions - y)
+        loss = np.abs(_numbers_of(member, X) - table.targets)
         loss = loss / (loss[counted].max() or 1.0)
         if self.loss == "square":
             loss = loss**2
         elif self.loss == "exponential":
             loss = 1 - np.exp(-loss)
         error = np.sum(weights[counted] * loss[counted])
-        if error >= 0.5 and self.estimators_:
-            return None
-        self.estimators_.append(member)
         if error <= 0:
-            return 0.0, 1.0, weights
+            return _Round(member, 0.0, 1.0)
         if error >= 0.5:
-            return None
+            return _Round(None if place else member)
         beta = error / (1 - error)
         weights = weights * beta ** ((1 - loss) * self.learning_rate)
-        return error, -self.learning_rate * np.log(beta), weights
-
-    def _predictions_of(self, member, X):
-        """A member's predictions for a prepared table."""
-        if self._has_trees:
-            return member._packed.predict(X, parameters.resolve_n_jobs(member.n_jobs))[:, 0]
-        return member.predict(X)
+        return _Round(member, error, -self.learning_rate * np.log(beta), weights)
 
     def _median(self, predictions: np.ndarray) -> np.ndarray:
         """The weighted median over the first members; a column of predictions for each."""
@@ -430,9 +400,9 @@ class AdaBoostRegressor(TableRegressor, _AdaBoost):
 
     def _all_predictions(self, X: Any) -> np.ndarray:
         X = self._prepared(X)
-        return np.column_stack([self._predictions_of(member, X) for member in self.estimators_])
+        return np.column_stack([_numbers_of(member, X) for member in self.members_])
 
-    def _values(self, X):
+    def _values(self, X: Any) -> np.ndarray:
         return self._median(self._all_predictions(X))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:

@@ -170,7 +170,8 @@ class GraphEnsemble(Ensemble):
     """An ensemble whose members are graphs of one table, laid out together for prediction."""
 
     @property
-    def _packed(self) -> PackedGraphs:
+    def _packed(self) -> PackedGraphs | None:
+        """The members together, None where they are no graphs of one table."""
         raise NotImplementedError
 
     def _check_graphs(self, averaged: bool = False) -> bool:
@@ -178,7 +179,7 @@ class GraphEnsemble(Ensemble):
         return True
 
     def _graph(self, place: int) -> DecisionGraph:
-        return self._packed.graph(place)
+        raise NotImplementedError
 
     def _graphs(self) -> Iterator[DecisionGraph]:
         return (self._graph(place) for place in range(self._n_members))
@@ -229,3 +230,24 @@ class GraphEnsemble(Ensemble):
         check_is_fitted(self)
         labels = self.classes_.tolist() if hasattr(self, "classes_") else None
         return RowPredictor(self._packed, labels)
+
+    @property
+    def n_splits_(self) -> int:
+        """Number of tests in all members, where members have tests."""
+        check_is_fitted(self)
+        if self._packed is None:
+            return super().n_splits_
+        return sum(graph.n_splits for graph in self._graphs())
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes that the members take in the form that predicts, where that is known."""
+        check_is_fitted(self)
+        return super().nbytes_ if self._packed is None else self._packed.nbytes
+
+    def get_depth(self) -> int:
+        """Depth of the deepest member, where members have depths."""
+        check_is_fitted(self)
+        if self._packed is None:
+            return super().get_depth()
+        return max(graph.depth for graph in self._graphs())

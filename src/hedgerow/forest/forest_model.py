@@ -16,7 +16,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import Forest, ForestParams, PackedGraphs
+from hedgerow._engine import DecisionGraph, Forest, ForestParams, PackedGraphs
 from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import GraphModel
 from hedgerow._growth import (
@@ -202,6 +202,9 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
     def _packed(self) -> PackedGraphs:
         return self.forest_
 
+    def _graph(self, place: int) -> DecisionGraph:
+        return self.forest_.graph(place)
+
     def _member(self, place: int) -> GraphModel:
         """A tree with the forest's settings; it keeps no row counts."""
         settings = self._fixed | self.get_params(deep=False)
@@ -224,17 +227,6 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         """Number of tests in all members."""
         check_is_fitted(self)
         return (self.forest_.n_nodes - self.forest_.n_members) // 2
-
-    @property
-    def nbytes_(self) -> int:
-        """Bytes that the members take in memory and, nearly, in a file."""
-        check_is_fitted(self)
-        return self.forest_.nbytes
-
-    def get_depth(self) -> int:
-        """Depth of the deepest member."""
-        check_is_fitted(self)
-        return max(graph.depth for graph in self._graphs())
 
 
 def _add_kept(table: Table, kept: Forest, params: ForestParams, unseen: Unseen) -> None:

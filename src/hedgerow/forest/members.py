@@ -1,15 +1,13 @@
 """Members of any kind, as bags and boosting use them.
 
-A member is a copy of one estimator, hedgerow's or scikit-learn's. ``Ensemble`` reads the table and
-knows the estimator; ``seeded`` makes a member, ``fit_member`` fits it and names it when it fails.
-
-Members that can grow on a table read before share it: ``grow_member``. Plain decision trees take a
-still shorter way: the engine grows them all with ``tree_params``, and ``tree_of`` makes an
-estimator of what was grown.
+A member is a copy of one estimator, hedgerow's or scikit-learn's. `EstimatorParameter` knows the
+estimator; ``grow_member`` grows a member on a table that was read before, ``fit_member`` fits one
+that reads its table itself, and both name the member when it fails.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,30 +16,34 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import DecisionGraph, GrowParams
-from hedgerow._growth import check_growth, check_poisson, grow_params
-from hedgerow._table import is_frame
+from hedgerow._estimator import parameter
+from hedgerow._graph_model import GraphModel
+from hedgerow._learner import Learner
+from hedgerow._table import Table, is_frame, take_columns, take_rows
 from hedgerow._table_model import TableModel
 
-ATTRIBUTES = """\
-    estimator_ : estimator
-        What the members are copies of.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-        Only for data frames with string names.
-    schema_ : Schema
-        Names and categories of the training table.
-"""
+
+class MemberModel(TableModel):
+    """A model whose members are copies of one estimator."""
+
+    def _new_estimator(self) -> Any:
+        """What the members are copies of, unfitted."""
+        raise NotImplementedError
 
 
-class Ensemble(TableModel):
+class EstimatorParameter(MemberModel):
     """A model whose members are copies of ``estimator``."""
 
-    _tree: ClassVar[Any]  # the decision tree that is grown on shared bins
-    _tree_depth: ClassVar[int | None] = None  # of the default member
+    estimator: Any = parameter(
+        None,
+        parameters.anything("estimator or None"),
+        "What the members are copies of, hedgerow's or scikit-learn's; None is a decision tree.",
+        kw_only=False,
+    )
+    _tree: ClassVar[type[GraphModel]]  # what members are by default
+    _tree_depth: ClassVar[int | None] = None
 
-    def _member(self) -> Any:
-        """An unfitted member."""
+    def _new_estimator(self) -> Any:
         if self.estimator is None:
             return self._tree(max_depth=self._tree_depth)
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
@@ -50,46 +52,53 @@ class Ensemble(TableModel):
             )
         return clone(self.estimator)
 
-    def _check_member(self, member: Any) -> None:
-        if is_regressor(member) if is_classifier(self) else is_classifier(member):
-            kind = "classifier" if is_classifier(self) else "regressor"
-            raise ValueError(f"'estimator' must be a {kind}, got {member!r}.")
-        if type(member) is self._tree:
-            check_growth(member, member._criteria)
-            parameters.check_option("splitter", member.splitter, ("best", "random"))
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        estimator = self._new_estimator()
+        if is_regressor(estimator) if self._has_classes else is_classifier(estimator):
+            task = "classifier" if self._has_classes else "regressor"
+            raise ValueError(f"'estimator' must be a {task}, got {estimator!r}.")
+        if isinstance(estimator, GraphModel):
+            estimator.check_parameters()
 
     @property
     def categorical_features(self) -> Any:
         """The member's; scikit-learn's estimators read their table themselves."""
-        return getattr(self._member(), "categorical_features", None)
-
-    def _check_table(self, X: Any) -> Any:
-        """A table to predict, checked against the training table."""
-        if is_frame(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return X
-        dtypes = [np.float64, np.float32]
-        return validate_data(self, X, reset=False, dtype=dtypes, ensure_all_finite="allow-nan")
-
-    def _labels(self, y: np.ndarray) -> np.ndarray:
-        """Targets as the user gave them."""
-        return self.classes_[y] if is_classifier(self) else y
+        return getattr(self._new_estimator(), "categorical_features", None)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = get_tags(self._member()).input_tags.allow_nan
+        tags.input_tags.allow_nan = get_tags(self._new_estimator()).input_tags.allow_nan
         return tags
 
 
-def takes_weights(member: Any) -> bool:
-    return has_fit_parameter(member, "sample_weight")
+def learner_of(estimator: Any) -> Learner | None:
+    """What grows copies of an estimator on a table that was read before, where it has that."""
+    if isinstance(estimator, GraphModel) and type(estimator).learner is not GraphModel.learner:
+        return estimator.learner()
+    return None
 
 
-def seeded(member: Any, seed: int | np.random.RandomState) -> Any:
-    """A copy of the member with its random states, those of its parts included, set."""
-    member, random = clone(member), check_random_state(seed)
-    names = sorted(n for n in member.get_params() if n.split("__")[-1] == "random_state")
-    return member.set_params(**{name: random.randint(2**31 - 1) for name in names})
+def takes_weights(estimator: Any) -> bool:
+    return has_fit_parameter(estimator, "sample_weight")
+
+
+def check_columns(model: TableModel, X: Any) -> Any:
+    """A table for members that read it themselves, checked against the training table."""
+    if isinstance(X, Table):
+        return X.source
+    if is_frame(X):
+        validate_data(model, X, reset=False, skip_check_array=True)
+        return X
+    dtypes = [np.float64, np.float32]
+    return validate_data(model, X, reset=False, dtype=dtypes, ensure_all_finite="allow-nan")
+
+
+def seeded(estimator: Any, seed: int | np.random.RandomState) -> Any:
+    """A copy of an estimator with its random states, those of its parts included, set."""
+    estimator, random = clone(estimator), check_random_state(seed)
+    names = sorted(n for n in estimator.get_params() if n.split("__")[-1] == "random_state")
+    return estimator.set_params(**{name: random.randint(2**31 - 1) for name in names})
 
 
 def fit_member(
@@ -111,13 +120,21 @@ def fit_member(
 
 
 def grow_member(
-    place: int, member: Any, reader: TableModel, table: Any, y: np.ndarray, weights: np.ndarray
-) -> Any:
-    """Grow member number ``place`` on a table that ``reader`` has read and a member has loaded."""
-    with _named(place, member):
-        member._adopt_table(reader)
-        member._set_graph(member._grow(table, y, weights))
-        return member
+    place: int,
+    estimator: GraphModel,
+    learner: Learner,
+    table: Table,
+    *,
+    weights: np.ndarray,
+    seed: Any,
+    rows: np.ndarray | None = None,
+) -> GraphModel:
+    """Grow member number ``place``, a copy of an estimator, on a table that was read before."""
+    with _named(place, estimator):
+        member = copy(estimator)  # a clone of its own takes long beside a small tree
+        if hasattr(member, "random_state"):
+            member.random_state = seed
+        return member.adopt(table, learner.grow(table, rows, weights, seed))
 
 
 @contextmanager
@@ -129,52 +146,3 @@ def _named(place: int, member: Any) -> Iterator[None]:
         raise RuntimeError(
             f"Member {place} ({type(member).__name__}) failed with {type(error).__name__}: {error}"
         ) from error
-
-
-def take_rows(X: Any, rows: np.ndarray) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def take_columns(X: Any, features: np.ndarray) -> Any:
-    return X.iloc[:, features] if hasattr(X, "iloc") else X[:, features]
-
-
-def tree_params(
-    ensemble: Any, tree: Any, n_rows: int, total_weight: float, seed: int = 0
-) -> GrowParams:
-    """The engine's parameters for a member that is a plain decision tree."""
-    return grow_params(
-        tree,
-        tree._criteria[tree.criterion],
-        splitter=tree.splitter,
-        n_rows=n_rows,
-        n_features=ensemble.n_features_in_,
-        total_weight=total_weight,
-        n_classes=getattr(ensemble, "n_classes_", 0),
-        seed=seed,
-        ccp_alpha=tree.ccp_alpha,
-    )
-
-
-def tree_weights(
-    ensemble: Any, tree: Any, y: np.ndarray, weights: np.ndarray | None
-) -> np.ndarray | None:
-    """The weights of the rows with those of the tree's classes."""
-    tree = clone(tree)
-    if is_classifier(ensemble):
-        tree.classes_ = ensemble.classes_
-    else:
-        check_poisson(tree.criterion, y)
-    return tree._with_class_weight(y, weights)
-
-
-def tree_of(ensemble: Any, graph: DecisionGraph) -> Any:
-    """An estimator of a graph that was grown for the ensemble."""
-    tree = clone(ensemble.estimator_)
-    for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
-        if hasattr(ensemble, name):
-            setattr(tree, name, getattr(ensemble, name))
-    tree.n_outputs_ = 1
-    tree.max_features_ = parameters.features_to_try(tree.max_features, tree.n_features_in_)
-    tree._set_graph(graph)
-    return tree
