@@ -1,5 +1,7 @@
 """Tree-structured models that stay small, fast and readable."""
 
+__version__ = "0.1.0"
+
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,
@@ -45,8 +47,6 @@ from hedgerow.tree import (
     TAOTreeClassifier,
     TAOTreeRegressor,
 )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AdaBoostClassifier",

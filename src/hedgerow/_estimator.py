@@ -30,9 +30,16 @@ def parameter(default: Any, rule: Rule, text: str, *, kw_only: bool = True) -> A
     return field(default=default, kw_only=kw_only, metadata={"rule": rule, "text": text})
 
 
-def fitted(words: str, text: str = "", *, init: Literal[False] = False) -> Any:
-    """An attribute that ``fit`` sets: its type in words, and what it is."""
-    return field(init=init, repr=False, metadata={"words": words, "text": text})
+def fitted(
+    words: str, text: str = "", *, optional: bool = False, init: Literal[False] = False
+) -> Any:
+    """An attribute that ``fit`` sets: its type in words, and what it is.
+
+    Arrays whose shape stands in the words are held against it when they come out of a file; an
+    ``optional`` attribute may be missing there.
+    """
+    metadata = {"words": words, "text": text, "optional": optional}
+    return field(init=init, repr=False, metadata=metadata)
 
 
 class Settings:
@@ -69,6 +76,9 @@ class Estimator(BaseEstimator):
 
     def rebuild(self) -> None:
         """Make what follows from the fitted attributes, after these came out of a file."""
+
+    def check_fitted(self) -> None:
+        """Refuse fitted attributes that do not fit each other, after these came out of a file."""
 
     def check_parameters(self) -> None:
         """Refuse values that break a parameter's rule, whatever the data."""

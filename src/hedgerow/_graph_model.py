@@ -69,6 +69,18 @@ def impurity_importances(graph: DecisionGraph, scale: np.ndarray | None = None) 
     return total / total.sum() if total.sum() > 0 else total
 
 
+def check_graph(model: TableModel, graph: DecisionGraph, n_features: int | None = None) -> None:
+    """Refuse a graph that is none of a fitted model's table, after both came out of a file."""
+    n_features = model.n_features_in_ if n_features is None else n_features
+    if (graph.n_features, graph.n_outputs) != (n_features, model.n_values):
+        raise ValueError("the graph has other features or outputs than its model")
+    if not set(graph.feature[graph.kind == CATEGORY].tolist()) <= set(model.schema_.categories):
+        raise ValueError("the graph tests categories of a feature that has none")
+    value = graph.value
+    if hasattr(model, "classes_") and (value.min() < 0 or abs(value.sum(axis=1) - 1).max() > 1e-6):
+        raise ValueError("the class probabilities of a node do not add up to one")
+
+
 class Packing:
     """Graphs that are laid out for prediction when that is first asked for.
 
@@ -147,6 +159,7 @@ class GraphModel(OwnTableParameters):
         "ndarray of shape (n_features,)",
         "What the tests of each feature took off the training loss; only for graphs with shared "
         "nodes, where the children of a node have rows of other nodes as well.",
+        optional=True,
     )
 
     def learner(self) -> Learner:
@@ -192,6 +205,10 @@ class GraphModel(OwnTableParameters):
     @property
     def _packed(self) -> PackedGraphs:
         return self._packing.graphs
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        check_graph(self, self.graph_)
 
     def rebuild(self) -> None:
         if hasattr(self, "graph_"):

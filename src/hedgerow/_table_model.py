@@ -30,8 +30,11 @@ class TableModel(Estimator):
 
     n_features_in_: int = fitted("int")
     feature_names_in_: np.ndarray = fitted(
-        "ndarray of shape (n_features,)", "Only for data frames with string names."
+        "ndarray of shape (n_features,)",
+        "Only for data frames with string names.",
+        optional=True,
     )
+    n_outputs_: int = fitted("int", "Number of targets; 1 for classes.")
     schema_: Schema = fitted("Schema", "Names and categories of the training table.")
     _many_outputs = False  # whether y may have several columns
 
@@ -68,6 +71,19 @@ class TableModel(Estimator):
     def _values(self, X: Any) -> np.ndarray:
         """Class probabilities, or numbers, for each row."""
         raise NotImplementedError
+
+    @property
+    def n_values(self) -> int:
+        """Length of what is known of a row: probabilities of classes, or numbers."""
+        return self.n_outputs_
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        schema, names = self.schema_, getattr(self, "feature_names_in_", None)
+        if schema.n_features != self.n_features_in_ or self.n_outputs_ < 1:
+            raise ValueError("the model has other features than its table")
+        if names is not None and (names.dtype != object or names.tolist() != schema.feature_names):
+            raise ValueError("the names of the features differ")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -110,6 +126,15 @@ class TableClassifier(ClassifierMixin, TableModel):
     @property
     def _has_classes(self) -> bool:
         return True
+
+    @property
+    def n_values(self) -> int:
+        return self.n_classes_
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        if self.n_classes_ < 1 or self.n_outputs_ != 1:
+            raise ValueError("the model has no classes")
 
     def _best_classes(self, X: Any) -> np.ndarray:
         """The index of the most probable class of each row."""
@@ -160,8 +185,6 @@ class TableClassifier(ClassifierMixin, TableModel):
 
 class TableRegressor(RegressorMixin, TableModel):
     """A regressor of rows."""
-
-    n_outputs_: int = fitted("int")
 
     @property
     def _has_classes(self) -> bool:

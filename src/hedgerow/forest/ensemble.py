@@ -52,7 +52,9 @@ class BagParameters(ProgressParameters):
     )
     n_jobs: int | None = parameter(None, parameters.N_JOBS, N_JOBS_TEXT)
     oob_score_: float = fitted(
-        "float", "Accuracy, R² or the given score of out-of-bag rows, with ``oob_score``."
+        "float",
+        "Accuracy, R² or the given score of out-of-bag rows, with ``oob_score``.",
+        optional=True,
     )
 
 
@@ -62,6 +64,7 @@ class OutOfBagClassifier(TableModel):
     oob_decision_function_: np.ndarray = fitted(
         "ndarray of shape (n_samples, n_classes)",
         "Out-of-bag class probabilities, NaN for rows that every member saw.",
+        optional=True,
     )
 
 
@@ -71,6 +74,7 @@ class OutOfBagRegressor(TableModel):
     oob_prediction_: np.ndarray = fitted(
         "ndarray of shape (n_samples,)",
         "Out-of-bag predictions, NaN for rows that every member saw.",
+        optional=True,
     )
 
 

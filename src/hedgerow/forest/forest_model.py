@@ -67,6 +67,11 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         if self.max_samples is not None and not self.bootstrap:
             raise ValueError("'max_samples' needs bootstrap=True: without it every row is used.")
 
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        if (self.forest_.n_features, self.forest_.n_outputs) != (self.n_features_in_, self.n_values):
+            raise ValueError("the forest has other features or outputs than its model")
+
     def learner(self) -> ForestLearner:
         """What grows such forests: the parameters, checked and frozen."""
         self.check_parameters()

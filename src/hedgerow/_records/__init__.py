@@ -1,0 +1,1 @@
+"""Model files: the bytes, the values and the graphs in them. See ``docs/format.md``."""

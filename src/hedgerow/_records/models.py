@@ -1,0 +1,165 @@
+"""Estimators as records: their declared parameters and fitted attributes, nothing else.
+
+An estimator is built as its constructor builds it, is given its fitted attributes and makes the
+rest again (`Estimator.rebuild`). What it then has is held against what its class declares: rules
+of parameters, types, shapes in words, and the sizes that must agree.
+"""
+
+import re
+import types
+import typing
+from dataclasses import fields as declared_fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from hedgerow._estimator import Estimator
+from hedgerow._records.container import damaged
+from hedgerow._records.values import Codec, Fields, Writer
+
+# What belongs to the machine or the fit, and not to the model.
+NOT_STORED = ("n_jobs", "checkpoint")
+_SHAPE = re.compile(r"ndarray of shape \(([^)]*)\)")
+
+
+def model_codec(name: str, cls: type[Estimator]) -> Codec:
+    """How an estimator is written and read, under a name that stays whatever the class is called."""
+
+    def encode(model: Estimator, writer: Writer, where: str) -> dict[str, Any]:
+        parameters, attributes = _declared(cls)
+        given = vars(model)
+        undeclared = [name for name in given if name[0] != "_" and name not in parameters | attributes]
+        if undeclared:
+            raise TypeError(f"{where}.{undeclared[0]} is not declared, so no file can hold it.")
+        encoded: dict[str, Any] = {
+            "parameters": {
+                name: writer.value(given[name], f"{where}.{name}")
+                for name in parameters
+                if name not in NOT_STORED
+            }
+        }
+        fitted = {
+            name: writer.value(given[name], f"{where}.{name}")
+            for name in attributes
+            if name in given
+        }
+        return encoded | ({"fitted": fitted} if fitted else {})
+
+    def decode(fields: Fields) -> Estimator:
+        parameters, attributes = _declared(cls)
+        given = fields.take_named("parameters")
+        for name in given:
+            if name not in parameters or name in NOT_STORED:
+                damaged(f"{cls.__name__} has no parameter {name[:40]!r}")
+        for name in parameters:
+            if name not in given and name not in NOT_STORED:
+                damaged(f"its {cls.__name__} lacks the parameter {name!r}")
+        model = cls(**given)
+        model.check_parameters()
+        if "fitted" in fields:
+            fitted = fields.take_named("fitted")
+            for name in fitted:
+                if name not in attributes:
+                    damaged(f"{cls.__name__} has no attribute {name[:40]!r}")
+            vars(model).update(fitted)
+            check_attributes(model)
+            model.rebuild()
+        return model
+
+    return Codec(name, cls, encode, decode)
+
+
+def part_codec(name: str, cls: type) -> Codec:
+    """How a part of a model is written and read: a dataclass or a named tuple, field by field."""
+
+    def encode(part: Any, writer: Writer, where: str) -> dict[str, Any]:
+        return {name: writer.value(getattr(part, name), f"{where}.{name}") for name in _hints(cls)}
+
+    def decode(fields: Fields) -> Any:
+        given = {}
+        for name, hint in _hints(cls).items():
+            given[name] = fields.take(name)
+            if not _fits(given[name], hint):
+                damaged(f"{name!r} of its {fields.name} is a {type(given[name]).__name__}")
+        return cls(**given)
+
+    return Codec(name, cls, encode, decode)
+
+
+@cache
+def _declared(cls: type[Estimator]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and the fitted attributes of a class with their declarations, by name."""
+    declared = sorted(declared_fields(cls), key=lambda f: f.name)  # type: ignore[arg-type]
+    return {f.name: f for f in declared if f.init}, {f.name: f for f in declared if not f.init}
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
+
+
+def check_attributes(model: Estimator) -> None:
+    """Hold the fitted attributes against their declarations."""
+    cls, given = type(model), vars(model)
+    sizes = {
+        "n_features": given.get("n_features_in_"),
+        "n_classes": given.get("n_classes_"),
+        "n_outputs": given.get("n_outputs_"),
+    }
+    sizes = {name: size for name, size in sizes.items() if size is not None}
+    for name, declared in _declared(cls)[1].items():
+        if name not in given:
+            if not declared.metadata["optional"]:
+                damaged(f"its {cls.__name__} lacks {name!r}")
+            continue
+        value = given[name]
+        if not _fits(value, _hints(cls)[name]):
+            damaged(f"{name!r} of its {cls.__name__} is a {type(value).__name__}")
+        shape = _SHAPE.match(declared.metadata["words"])
+        if shape and isinstance(value, np.ndarray):
+            _check_shape(f"{name!r} of its {cls.__name__}", value, shape[1], sizes)
+    model.check_fitted()
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of a declared type."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return True
+    if hint is None or hint is types.NoneType:
+        return value is None
+    if origin in (types.UnionType, typing.Union):
+        return any(_fits(value, option) for option in inner)
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray)
+    if origin is list:
+        return type(value) is list and all(_fits(item, inner[0]) for item in value)
+    if origin is dict:
+        return type(value) is dict and all(
+            _fits(key, inner[0]) and _fits(item, inner[1]) for key, item in value.items()
+        )
+    if origin is tuple:
+        if len(inner) == 2 and inner[1] is Ellipsis:
+            return type(value) is tuple and all(_fits(item, inner[0]) for item in value)
+        return (
+            type(value) is tuple
+            and len(value) == len(inner)
+            and all(map(_fits, value, inner))
+        )
+    if hint is int:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if hint is float:
+        return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return isinstance(value, hint)
+
+
+def _check_shape(where: str, array: np.ndarray, words: str, sizes: dict[str, int]) -> None:
+    """Compare an array with a shape in words; a size that has a name is the same everywhere."""
+    named = [word.strip() for word in words.split(",") if word.strip()]
+    if len(named) != array.ndim:
+        damaged(f"{where} has {array.ndim} dimensions")
+    for word, size in zip(named, array.shape, strict=True):
+        expected = int(word) if word.isdigit() else sizes.setdefault(word, size)
+        if word.isidentifier() and expected != size:
+            damaged(f"{where} has another size")
