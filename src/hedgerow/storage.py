@@ -165,7 +165,7 @@ def load(path: Any) -> Any:
         content = container.read(data)
         version = content.version
         model = _model_of(content)
-    except container.OtherFormat as error:
+    except container.OtherFormatError as error:
         raise ValueError(f"{name} {error}") from None
     except Exception as error:  # whatever bytes that were changed lead to
         reason = str(error) or type(error).__name__

@@ -32,11 +32,11 @@ _NARROWER = {
 }
 
 
-class Damaged(ValueError):
+class DamagedError(ValueError):
     """What was read is no model file."""
 
 
-class OtherFormat(ValueError):
+class OtherFormatError(ValueError):
     """A model file of another format."""
 
 
@@ -49,7 +49,7 @@ class Content(NamedTuple):
 
 
 def damaged(reason: str) -> NoReturn:
-    raise Damaged(reason)
+    raise DamagedError(reason)
 
 
 def type_of(array: np.ndarray) -> str | None:
@@ -96,7 +96,7 @@ def read(data: bytes) -> Content:
     if zlib.crc32(memoryview(data)[: -_CHECKSUM.size]) != checksum:
         damaged("its checksum is wrong")
     if written != FORMAT:
-        raise OtherFormat(
+        raise OtherFormatError(
             f"has format {written}, this version of hedgerow reads format {FORMAT}; it was written "
             f"by hedgerow {version}."
         )

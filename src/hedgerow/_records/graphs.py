@@ -186,7 +186,11 @@ def _decode_graph(fields: Fields) -> DecisionGraph:
         weight = columns["weight"]
         rule = fields.take("value_rule", str)
         others = _column(fields, "count", np.float64)
-        if rule not in ("share", "scaled") or len(others) != n * (n_outputs - 1) or len(weight) != n:
+        if (
+            rule not in ("share", "scaled")
+            or len(others) != n * (n_outputs - 1)
+            or len(weight) != n
+        ):
             damaged("the class counts of its graph are none")
         counts = class_counts(weight, others.reshape(n_outputs - 1, n).T)
         if counts.min(initial=0) < 0:

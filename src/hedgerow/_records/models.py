@@ -24,12 +24,14 @@ _SHAPE = re.compile(r"ndarray of shape \(([^)]*)\)")
 
 
 def model_codec(name: str, cls: type[Estimator]) -> Codec:
-    """How an estimator is written and read, under a name that stays whatever the class is called."""
+    """How an estimator is written and read; the name stays, whatever the class is called."""
 
     def encode(model: Estimator, writer: Writer, where: str) -> dict[str, Any]:
         parameters, attributes = _declared(cls)
         given = vars(model)
-        undeclared = [name for name in given if name[0] != "_" and name not in parameters | attributes]
+        undeclared = [
+            name for name in given if name[0] != "_" and name not in parameters | attributes
+        ]
         if undeclared:
             raise TypeError(f"{where}.{undeclared[0]} is not declared, so no file can hold it.")
         encoded: dict[str, Any] = {
@@ -142,11 +144,7 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is tuple:
         if len(inner) == 2 and inner[1] is Ellipsis:
             return type(value) is tuple and all(_fits(item, inner[0]) for item in value)
-        return (
-            type(value) is tuple
-            and len(value) == len(inner)
-            and all(map(_fits, value, inner))
-        )
+        return type(value) is tuple and len(value) == len(inner) and all(map(_fits, value, inner))
     if hint is int:
         return isinstance(value, int | np.integer) and not isinstance(value, bool)
     if hint is float:

@@ -69,7 +69,10 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
 
     def check_fitted(self) -> None:
         super().check_fitted()
-        if (self.forest_.n_features, self.forest_.n_outputs) != (self.n_features_in_, self.n_values):
+        if (self.forest_.n_features, self.forest_.n_outputs) != (
+            self.n_features_in_,
+            self.n_values,
+        ):
             raise ValueError("the forest has other features or outputs than its model")
 
     def learner(self) -> ForestLearner:

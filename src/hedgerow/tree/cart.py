@@ -18,7 +18,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import grow, pruning_path
-from hedgerow._estimator import parameter
+from hedgerow._estimator import fitted, parameter
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
@@ -79,6 +79,10 @@ class _DecisionTree(GraphModel, FeatureDrawParameter, MonotonicParameter, Growth
         None,
         parameters.SEED,
         'For ``splitter="random"`` and ``max_features``. The default tree needs no chance.',
+    )
+
+    max_features_: int = fitted(
+        "int", "Features looked at for each split; not for members of forests.", optional=True
     )
 
     def learner(self) -> CartLearner:
