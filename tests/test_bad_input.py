@@ -253,7 +253,7 @@ REFUSALS = {
     "storage": lambda: cascade(storage="tape"),
     "no-members": lambda: cascade(estimators=[]),
     "other-kind-of-member": lambda: cascade(estimators=[DecisionTreeRegressor()]),
-    "too-many-layers": lambda: cascade().truncate(9),
+    "too-many-layers": lambda: cascade().subset(9),
     "cascade-of-one-row": lambda: cascade(X[:1], Y[:1]),
     "other-checkpoint": lambda: cascades_in_one_folder(X, X * 2),
     "shape": lambda: MultiGrainedScanner((2, 2)).fit(X, Y),

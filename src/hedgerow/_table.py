@@ -363,7 +363,7 @@ class Table:
 
 
 class _WiderTable(Table):
-    """A table of the forms of another one, with further columns of numbers where these are given."""
+    """A table of the forms of another one, with further columns where these are given."""
 
     def __init__(
         self,
@@ -594,9 +594,10 @@ def _as_numbers(column: Any, name: str) -> np.ndarray:
         else:
             values = column.to_numpy(dtype=dtype, na_value=np.nan)
     except (TypeError, ValueError):
+        others = ", or to strings or categories to have it read as categories"
         raise ValueError(
-            f"Column {name} has type {kind} and cannot be read as numbers: convert it to numbers, "
-            "or to strings or categories to have it read as categories."
+            f"Column {name} has type {kind} and cannot be read as numbers: convert it to numbers"
+            f"{'' if is_categorical(column) else others}."
         ) from None
     if np.isinf(values).any():
         raise ValueError(

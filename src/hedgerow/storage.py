@@ -18,7 +18,7 @@ from hedgerow import __version__
 from hedgerow._estimator import Estimator
 from hedgerow._files import replacing
 from hedgerow._records import container, graphs, schemas
-from hedgerow._records.models import model_codec
+from hedgerow._records.models import model_codec, part_codec
 from hedgerow._records.values import Codec, Reader, Writer
 from hedgerow.cascade import (
     CascadeForestClassifier,
@@ -27,6 +27,8 @@ from hedgerow.cascade import (
     TreeNetworkClassifier,
     TreeNetworkRegressor,
 )
+from hedgerow.cascade.layers import FoldedMember, GrownForest, Layer
+from hedgerow.cascade.scanning import Grain
 from hedgerow.embedding import LeafMeansEmbedding, TreeEmbeddingClassifier, TreeEmbeddingRegressor
 from hedgerow.forest import (
     AdaBoostClassifier,
@@ -99,6 +101,10 @@ MODELS: dict[str, type[Estimator]] = {
 _CODECS: list[Codec] = [
     *graphs.CODECS,
     *schemas.CODECS,
+    part_codec("layer", Layer),
+    part_codec("layer-forest", GrownForest),
+    part_codec("layer-folds", FoldedMember),
+    part_codec("windows", Grain),
     *(model_codec(name, cls) for name, cls in MODELS.items()),
 ]
 _BY_TYPE = {codec.type: codec for codec in _CODECS}

@@ -22,6 +22,7 @@ from hedgerow import (
     RandomForestClassifier,
     TreeEmbeddingClassifier,
 )
+from hedgerow._table import Table
 from hedgerow.cascade.growth import gate_for
 
 VECTORS = ["out_of_fold", "out_of_bag"]
@@ -51,9 +52,9 @@ def vectors_of(cascade, X, y, rows=None):
     fit_layer = cascade_model.fit_layer
 
     def spy(*arguments, **named):
-        layer, vectors = fit_layer(*arguments, **named)
+        members, vectors = fit_layer(*arguments, **named)
         seen.append(vectors)
-        return layer, vectors
+        return members, vectors
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cascade_model, "fit_layer", spy)
@@ -82,7 +83,7 @@ def test_vectors_are_as_accurate_on_training_rows_as_on_new_ones(class_vectors):
     X, y = binary(6000)
     cascade = small(n_trees=30, class_vectors=class_vectors, max_layers=1)
     train = vectors_of(cascade, X[:3000], y[:3000])
-    new = cascade.layers_[0].load().vectors(X[3000:], cascade, 1)
+    new = cascade.layers_[0].load().vectors(X[3000:], cascade.classes_, 1)
     for member in range(2):
         on_train = np.mean(train[:, member].argmax(axis=1) == y[:3000])
         on_new = np.mean(new[:, member].argmax(axis=1) == y[3000:])
@@ -142,21 +143,21 @@ def test_result_is_the_same_for_any_n_jobs(class_vectors):
     assert_array_equal(one, two)
 
 
-def test_stages_truncation_and_the_cascade_agree():
+def test_stages_subsets_and_the_cascade_agree():
     X, y, X_test, _ = digits()
     cascade = small(max_layers=3, keep="all", n_tolerance=3).fit(X, y)
     stages = list(cascade.staged_predict_proba(X_test))
     assert len(stages) == 3
     assert_array_equal(stages[-1], cascade.predict_proba(X_test))
     for n, stage in enumerate(stages, start=1):
-        shorter = cascade.truncate(n)
+        shorter = cascade.subset(n)
         assert shorter.n_layers_ == len(shorter.layer_scores_) == n
         assert_array_equal(shorter.predict_proba(X_test), stage)
     for labels, stage in zip(cascade.staged_predict(X_test), stages, strict=True):
         assert_array_equal(labels, stage.argmax(axis=1))
     assert cascade.n_layers_ == 3
     with pytest.raises(ValueError, match="'n_layers' must be at most 3, got 4."):
-        cascade.truncate(4)
+        cascade.subset(4)
 
 
 def test_flattened_cascade_is_a_forest_of_as_many_trees():
@@ -176,7 +177,7 @@ def test_members_of_any_kind():
     members = [
         DecisionTreeClassifier(max_depth=8),
         BaggingClassifier(MeanMarginTreeClassifier(), 5),
-        TreeEmbeddingClassifier(n_trees=3),
+        TreeEmbeddingClassifier(n_estimators=3),
         GaussianNB(),
         LinearSVC(C=1e-3),  # without probabilities
         RandomForestClassifier(10),
@@ -196,13 +197,13 @@ def test_regressors_of_any_kind_and_a_final_estimator():
     assert settled.score(X[300:], y[300:]) > 0.3
     last = list(settled.staged_predict(X[300:]))[-1]
     assert_array_equal(last, settled.predict(X[300:]))
-    assert not np.allclose(settled.truncate(2).predict(X[300:]), last)
+    assert not np.allclose(settled.subset(2).predict(X[300:]), last)
 
 
 def test_final_classifier_sees_raw_features_and_vectors():
     X, y, X_test, _ = digits(400)
     cascade = small(final_estimator=GaussianNB(var_smoothing=0.1), max_layers=1).fit(X, y)
-    vectors = cascade.layers_[0].load().vectors(X_test, cascade, 1)
+    vectors = cascade.layers_[0].load().vectors(X_test, cascade.classes_, 1)
     everything = np.hstack([X_test, vectors.reshape(len(X_test), -1)])
     assert_array_equal(cascade.predict(X_test), cascade.final_estimator_.predict(everything))
     cascade.set_params(final_estimator=None).fit(X, y)
@@ -289,6 +290,102 @@ def test_pickle_and_importances():
     assert importances.shape == (64,)
     assert importances.sum() == pytest.approx(1)
     assert importances[0] == 0  # a pixel that is always white
+
+
+def test_sizes_and_depth_are_those_of_the_trees():
+    X, y, *_ = digits(200)
+    members = [RandomForestClassifier(4, max_depth=3), DecisionTreeClassifier(max_depth=5)]
+    cascade = small(estimators=members, max_layers=2, keep="all").fit(X, y)
+    assert cascade.get_depth() == 2 * 5
+    first, second = ([m.nbytes for m in layer.load().members] for layer in cascade.layers_)
+    assert cascade.nbytes_ == sum(first + second)
+    assert cascade.subset(1).nbytes_ == sum(first)
+
+
+@pytest.mark.parametrize("name", ["apply", "decision_path", "row_predictor"])
+def test_what_has_no_meaning_for_a_cascade_says_so(name):
+    X, y, *_ = digits(100)
+    cascade = small(max_layers=1).fit(X, y)
+    assert not hasattr(cascade, name)
+    with pytest.raises(AttributeError, match=f"has no '{name}': a row goes through every tree"):
+        getattr(cascade, name)
+
+
+@pytest.mark.parametrize("preset", ["default", "light"])
+@pytest.mark.parametrize("offset", [1e8, 1e9])
+def test_targets_far_from_zero_are_as_well_learned_as_others(preset, offset):
+    random = np.random.default_rng(5)
+    X = random.uniform(0, 10, (900, 3)).astype(np.float32)
+    y = np.sin(X[:, 0].astype(float))
+    given = {"n_trees": 10, "max_layers": 2, "keep": "all", "random_state": 0}
+    errors = []
+    for shift in (0, offset):
+        cascade = CascadeForestRegressor(preset, **given).fit(X[:600], y[:600] + shift)
+        said = cascade.predict(X[600:])
+        assert len(np.unique(said)) > 250
+        errors.append(np.mean((said - shift - y[600:]) ** 2))
+        # The second layer, which reads what the first said, is none the worse for it.
+        assert cascade.layer_scores_[1] > 0.98
+    assert errors[1] < 1.1 * errors[0]
+
+
+def test_gigantic_targets_are_learned():
+    X = np.random.default_rng(0).uniform(0, 10, (300, 2))
+    y = np.sin(X[:, 0])
+    large, plain = (
+        CascadeForestRegressor("light", n_trees=10, random_state=0).fit(X, y * scale).predict(X)
+        for scale in (1e98, 1)
+    )
+    assert_allclose(large / 1e98, plain, atol=0.01)  # rounding may settle a tie otherwise
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"validation_fraction": 0.3},
+        {"estimators": [RandomForestClassifier(3), DecisionTreeClassifier()]},
+        {"estimators": [BaggingClassifier(n_estimators=3)]},
+        {"final_estimator": DecisionTreeClassifier()},
+    ],
+    ids=str,
+)
+def test_raw_table_is_read_and_binned_once(given, monkeypatch):
+    frame, y = mixed_frame()
+    counted = []
+    binned = Table._binned
+    monkeypatch.setattr(Table, "_binned", lambda *a: counted.append(a[0]) or binned(*a))
+    small(max_layers=2, keep="all", n_tolerance=2, **given).fit(frame, y)
+    assert len(counted) == 1
+
+
+def test_failed_fit_leaves_the_cascade_as_it_was():
+    X, y, X_test, _ = digits(200)
+    cascade = small(max_layers=2).fit(X, y)
+    before = cascade.predict_proba(X_test)
+
+    def stop(done, n):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cascade.set_params(callback=stop).fit(X, y % 2)
+    assert_array_equal(cascade.predict_proba(X_test), before)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"final_estimator": Ridge()}, r"'final_estimator' must be None or one of classifiers"),
+        ({"final_estimator": Ridge}, r"'final_estimator' must be None or one of classifiers"),
+        ({"checkpoint": 3}, "'checkpoint' must be a path or None, got 3."),
+        ({"estimators": [RandomForestClassifier(0)]}, "'n_estimators' must be a positive int"),
+        ({"partner": "trees"}, "'partner' must be one of 'extra_trees', 'random_trees', got"),
+    ],
+)
+def test_wrong_parameters_are_refused(given, message):
+    X, y, *_ = digits(50)
+    with pytest.raises(ValueError, match=message):
+        small(**given).fit(X, y)
 
 
 def test_callback_hears_of_every_member_and_can_stop():

@@ -14,8 +14,10 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
+import hedgerow
 from hedgerow import CascadeForestClassifier, RandomForestClassifier
 from hedgerow.cascade import files
+from hedgerow.cascade.layers import Layer
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:300], Y[:300]
@@ -106,9 +108,9 @@ def test_layers_on_disk_predict_the_same_and_leave_nothing_behind(tmp_path):
     assert_array_equal(on_disk.predict_proba(X), expected)
     assert on_disk.n_trees_ == in_memory.n_trees_
     travelled = pickle.loads(pickle.dumps(on_disk))
-    shorter = on_disk.truncate(1)
+    shorter = on_disk.subset(1)
     del on_disk
-    assert_array_equal(shorter.predict_proba(X), in_memory.truncate(1).predict_proba(X))
+    assert_array_equal(shorter.predict_proba(X), in_memory.subset(1).predict_proba(X))
     del shorter
     assert not folder.exists()
     assert_array_equal(travelled.predict_proba(X), expected)
@@ -127,12 +129,32 @@ def flip_a_byte(path):
     path.write_bytes(content)
 
 
+def change_list(change):
+    def damage(folder):
+        listed = json.loads((folder / files.LIST).read_text())
+        change(listed)
+        (folder / files.LIST).write_text(json.dumps(listed))
+
+    return damage
+
+
+def move_out(folder):
+    """A layer beside the folder, listed with its path."""
+    (folder / "layer_1.npz").rename(folder.parent / "layer_1.npz")
+    change_list(lambda listed: listed["layers"][0].update(file="../layer_1.npz"))(folder)
+
+
 DAMAGES = {
     "a changed byte": lambda folder: flip_a_byte(folder / "layer_1.npz"),
     "a cut file": lambda folder: os.truncate(folder / "layer_2.npz", 1000),
     "a missing file": lambda folder: (folder / "layer_1.npz").unlink(),
     "a broken list": lambda folder: (folder / files.LIST).write_text("{"),
     "a list of something else": lambda folder: (folder / files.LIST).write_text("[]"),
+    "a number for a name": change_list(lambda listed: listed["layers"][0].update(file=1)),
+    "a number for a checksum": change_list(lambda listed: listed["layers"][0].update(sha256=1)),
+    "a word for a seed": change_list(lambda listed: listed.update(seed="x")),
+    "no list of layers": change_list(lambda listed: listed.update(layers=7)),
+    "a file elsewhere": move_out,
 }
 
 
@@ -192,6 +214,24 @@ def test_disk_that_fills_up_leaves_whole_layers_behind(tmp_path):
     assert left == ["cascade.json", "layer_1.npz"]
     resumed = small(checkpoint=tmp_path).fit(X, Y)
     assert_array_equal(resumed.predict_proba(X), small().fit(X, Y).predict_proba(X))
+
+
+def test_state_of_a_cascade_on_disk_holds_its_layers():
+    on_disk, in_memory = small(storage="disk").fit(X, Y), small().fit(X, Y)
+    state = on_disk.__getstate__()
+    assert [type(layer) for layer in state["layers_"]] == [Layer] * 3
+    assert all(isinstance(layer, files.StoredLayer) for layer in on_disk.layers_)
+    assert state.keys() == in_memory.__getstate__().keys()
+
+
+def test_saved_cascade_on_disk_is_whole(tmp_path):
+    cascade = small(storage="disk").fit(X, Y)
+    expected = cascade.predict_proba(X)
+    hedgerow.save(cascade, tmp_path / "cascade.hedgerow")
+    del cascade
+    loaded = hedgerow.load(tmp_path / "cascade.hedgerow")
+    assert_array_equal(loaded.predict_proba(X), expected)
+    assert all(isinstance(layer, Layer) for layer in loaded.layers_)
 
 
 def test_forests_in_a_checkpoint_are_read_without_pickle(tmp_path, monkeypatch):

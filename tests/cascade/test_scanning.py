@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_diabetes, load_digits
 from sklearn.pipeline import make_pipeline
 
 from hedgerow import CascadeForestClassifier, MultiGrainedScanner
@@ -145,3 +145,33 @@ def test_what_does_not_fit_is_refused(given, message):
     X, y, *_ = digits(50)
     with pytest.raises(ValueError, match=message):
         small(**given).fit(X, y)
+
+
+def test_whole_numbers_as_floats_are_refused_where_they_may_be_classes_or_numbers():
+    X, y = load_diabetes(return_X_y=True)  # whole numbers, but targets of a regression
+    message = "y holds 214 different whole numbers as floats, which may be classes or numbers"
+    with pytest.raises(ValueError, match=message):
+        small(None).fit(X, y)
+    assert not hasattr(small(None).fit(X, y / 10), "classes_")
+    assert len(small(None).fit(X[:30], (y[:30] > 100).astype(float)).classes_) == 2
+
+
+def test_columns_of_strings_are_refused_without_the_advice_to_make_them_strings():
+    frame = pd.DataFrame({"a": ["u", "v"] * 10, "b": np.arange(20.0)})
+    message = "Column 'a' has type .* and cannot be read as numbers: convert it to numbers.$"
+    for words in (frame, frame.astype({"a": "category"})):
+        with pytest.raises(ValueError, match=message):
+            small(None).fit(words, np.arange(20) % 2)
+
+
+def test_failed_fit_leaves_the_scanner_as_it_was():
+    X, y, X_test, _ = digits(100)
+    scanner = small(windows=[3]).fit(X, y)
+    before = scanner.transform(X_test)
+    with pytest.raises(ValueError, match="'windows' has"):
+        scanner.set_params(windows=[9]).fit(X, y * 0.5)
+    assert_array_equal(scanner.transform(X_test), before)
+    assert len(scanner.classes_) == 10
+    scanner.set_params(windows=[3]).fit(X, y / 3)
+    assert not hasattr(scanner, "classes_")
+    assert scanner.transform(X_test).shape == (300, before.shape[1] // 10)

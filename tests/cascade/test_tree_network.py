@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import GridSearchCV, KFold
 
 from hedgerow import (
     DecisionTreeClassifier,
@@ -14,6 +15,7 @@ from hedgerow import (
     TreeNetworkClassifier,
     TreeNetworkRegressor,
 )
+from hedgerow._table import Table
 from hedgerow.datasets import make_chessboard
 from hedgerow.inspect import export_text
 
@@ -65,6 +67,76 @@ def test_depths_are_chosen_by_cross_validation():
     assert network.output_depth_ >= 1
     again = TreeNetworkClassifier(network.encoding_depth_, network.output_depth_).fit(X, y)
     assert_array_equal(network.predict_proba(X), again.predict_proba(X))
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5])
+def test_random_state_is_the_seed_of_the_folds(seed):
+    X, y = load_diabetes(return_X_y=True)
+    network = TreeNetworkRegressor(output_depth=1, random_state=seed, max_bins=None).fit(X, y)
+    search = GridSearchCV(
+        DecisionTreeRegressor(max_bins=None),
+        {"max_depth": range(1, 9)},
+        cv=KFold(3, shuffle=True, random_state=seed),
+        scoring="neg_mean_squared_error",
+    )
+    assert network.encoding_depth_ == search.fit(X, y).best_params_["max_depth"]
+
+
+def test_folds_differ_with_the_seed_and_are_the_same_for_one():
+    X, y = load_diabetes(return_X_y=True)
+    depths = {
+        seed: [
+            (network.encoding_depth_, network.output_depth_)
+            for network in (TreeNetworkRegressor(random_state=seed).fit(X, y) for _ in range(2))
+        ]
+        for seed in range(6)
+    }
+    assert all(first == second for first, second in depths.values())
+    assert len({first for first, _ in depths.values()}) > 1
+
+
+def test_table_is_binned_once(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    counted = []
+    binned = Table._binned
+    monkeypatch.setattr(Table, "_binned", lambda *a: counted.append(a[0]) or binned(*a))
+    TreeNetworkClassifier(random_state=0).fit(X, y)
+    assert len(counted) == 1
+
+
+def test_network_has_the_abilities_of_a_tree():
+    X, y = load_iris(return_X_y=True)
+    network = TreeNetworkClassifier(3, 2).fit(X, y)
+    encoder, output = network.encoder_, network.output_
+    wide = np.hstack([X, encoder.predict_proba(X)])
+    assert network.nbytes_ == encoder.nbytes_ + output.nbytes_
+    assert network.get_depth() == encoder.get_depth() + output.get_depth()
+    assert_array_equal(network.apply(X), output.apply(wide))
+    path, ends = network.decision_path(X)
+    assert_array_equal(path[:, : ends[1]].toarray(), encoder.decision_path(X).toarray())
+    assert_array_equal(path[:, ends[1] :].toarray(), output.decision_path(wide).toarray())
+    predictor = network.row_predictor()
+    assert [predictor(row) for row in X] == network.predict(X).tolist()
+    assert_array_equal([predictor.values(row) for row in X], network.predict_proba(X))
+
+
+def test_what_a_new_feature_brings_goes_to_the_features_that_made_it():
+    X, y = load_breast_cancer(return_X_y=True)
+    network = TreeNetworkClassifier(4, 1).fit(X, y)  # its one test is on a new feature
+    assert_allclose(network.feature_importances_, network.encoder_.feature_importances_)
+    deeper = TreeNetworkClassifier(2, 5).fit(X, y)
+    assert deeper.feature_importances_.shape == (30,)
+    assert deeper.feature_importances_.sum() == pytest.approx(1)
+    assert deeper.output_.feature_importances_[:30].sum() > 0
+
+
+def test_failed_fit_leaves_the_network_as_it_was():
+    X, y = load_iris(return_X_y=True)
+    network = TreeNetworkClassifier(2, 2).fit(X, y)
+    before = network.predict_proba(X)
+    with pytest.raises(ValueError, match="needs at least 3"):
+        network.set_params(output_depth="cv").fit(X[:2], y[:2])
+    assert_array_equal(network.predict_proba(X), before)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -28,7 +28,7 @@ def model_codec(name: str, cls: type[Estimator]) -> Codec:
 
     def encode(model: Estimator, writer: Writer, where: str) -> dict[str, Any]:
         parameters, attributes = _declared(cls)
-        given = vars(model)
+        given = model.__getstate__()  # layers of a cascade may be in files
         undeclared = [
             name for name in given if name[0] != "_" and name not in parameters | attributes
         ]

@@ -16,33 +16,17 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from hedgerow._table_model import TableClassifier, TableRegressor
-from hedgerow.cascade.cascade_model import CascadeModel, with_parameters
+from hedgerow._estimator import parameter
+from hedgerow._parameters import real
+from hedgerow._table_model import ClassWeightParameter, TableClassifier, TableRegressor
+from hedgerow.cascade.cascade_model import CascadeModel
 from hedgerow.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from hedgerow.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from hedgerow.forest.random_trees import RandomTreesClassifier, RandomTreesRegressor
 
 
-@with_parameters
-class CascadeForestClassifier(TableClassifier, CascadeModel):
+class CascadeForestClassifier(TableClassifier, ClassWeightParameter, CascadeModel):
     """A deep forest: layers of forests, each reading the class vectors of the one before it.
-
-    Parameters
-    ----------
-    {parameters}
-    screening : float, default=None
-        Confidence screening: after each layer the most certain rows leave, as many as can with an
-        error rate of at most this share of the layer's (0.1 is a good start). They are predicted
-        by the layer they leave, and later layers learn from the others. None keeps all rows.
-    class_weight : dict or "balanced", default=None
-        Weights of the classes.
-    {running}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_classes_ : int
-    {attributes}
 
     Examples
     --------
@@ -54,70 +38,21 @@ class CascadeForestClassifier(TableClassifier, CascadeModel):
     (2, 400)
     """
 
-    _kinds: ClassVar = {
+    screening: float | None = parameter(
+        None,
+        real(0, 1, optional=True),
+        "Confidence screening: after each layer the most certain rows leave, as many as can with "
+        "an error rate of at most this share of the layer's (0.1 is a good start). They are "
+        "predicted by the layer they leave, and later layers learn from the others. None keeps all "
+        "rows.",
+    )
+    _forests: ClassVar = {
         "random_forest": RandomForestClassifier,
         "extra_trees": ExtraTreesClassifier,
         "random_trees": RandomTreesClassifier,
     }
 
-    def __init__(
-        self,
-        preset="default",
-        *,
-        estimators=None,
-        n_forests=None,
-        partner=None,
-        n_trees=None,
-        max_depth=None,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_layers=None,
-        n_tolerance=None,
-        class_vectors=None,
-        cv=None,
-        validation_fraction=None,
-        keep=None,
-        final_estimator=None,
-        screening=None,
-        class_weight=None,
-        storage="memory",
-        checkpoint=None,
-        resume=True,
-        max_bins=255,
-        categorical_features="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        callback=None,
-    ):
-        self.preset = preset
-        self.estimators = estimators
-        self.n_forests = n_forests
-        self.partner = partner
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_layers = max_layers
-        self.n_tolerance = n_tolerance
-        self.class_vectors = class_vectors
-        self.cv = cv
-        self.validation_fraction = validation_fraction
-        self.keep = keep
-        self.final_estimator = final_estimator
-        self.screening = screening
-        self.class_weight = class_weight
-        self.storage = storage
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
-
-    def _score(self, y, values, weights):
+    def _score(self, y: np.ndarray, values: np.ndarray, weights: np.ndarray | None) -> float:
         return float(accuracy_score(y, values.argmax(axis=1), sample_weight=weights))
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
@@ -148,18 +83,8 @@ class CascadeForestClassifier(TableClassifier, CascadeModel):
             yield self.classes_[values.argmax(axis=1)]
 
 
-@with_parameters
 class CascadeForestRegressor(TableRegressor, CascadeModel):
     """A deep forest for regression: layers of forests, each reading the means of the one before.
-
-    Parameters
-    ----------
-    {parameters}
-    {running}
-
-    Attributes
-    ----------
-    {attributes}
 
     Examples
     --------
@@ -171,66 +96,13 @@ class CascadeForestRegressor(TableRegressor, CascadeModel):
     (3,)
     """
 
-    _kinds: ClassVar = {
+    _forests: ClassVar = {
         "random_forest": RandomForestRegressor,
         "extra_trees": ExtraTreesRegressor,
         "random_trees": RandomTreesRegressor,
     }
 
-    def __init__(
-        self,
-        preset="default",
-        *,
-        estimators=None,
-        n_forests=None,
-        partner=None,
-        n_trees=None,
-        max_depth=None,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_layers=None,
-        n_tolerance=None,
-        class_vectors=None,
-        cv=None,
-        validation_fraction=None,
-        keep=None,
-        final_estimator=None,
-        storage="memory",
-        checkpoint=None,
-        resume=True,
-        max_bins=255,
-        categorical_features="auto",
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-        callback=None,
-    ):
-        self.preset = preset
-        self.estimators = estimators
-        self.n_forests = n_forests
-        self.partner = partner
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_layers = max_layers
-        self.n_tolerance = n_tolerance
-        self.class_vectors = class_vectors
-        self.cv = cv
-        self.validation_fraction = validation_fraction
-        self.keep = keep
-        self.final_estimator = final_estimator
-        self.storage = storage
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
-
-    def _score(self, y, values, weights):
+    def _score(self, y: np.ndarray, values: np.ndarray, weights: np.ndarray | None) -> float:
         if len(y) < 2:
             return -np.inf  # R² is not defined
         return float(r2_score(y, values[:, 0], sample_weight=weights))

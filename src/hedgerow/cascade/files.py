@@ -10,7 +10,6 @@ kind are pickled: as with every pickle, read only what you trust.
 
 import hashlib
 import json
-import os
 import pickle
 import shutil
 import tempfile
@@ -18,16 +17,16 @@ import weakref
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
 from hedgerow._engine import Forest
+from hedgerow._files import replacing
 from hedgerow.cascade.layers import FoldedMember, GrownForest, Layer
 
 FORMAT = 1
 LIST = "cascade.json"
-_PART = ".part"  # of a file that is being written
 
 
 class LayerFiles:
@@ -61,7 +60,7 @@ class LayerFiles:
             (folder / LIST).unlink(missing_ok=True)
             for file in folder.glob("layer_*.npz"):
                 file.unlink()
-        for part in folder.glob(f"*{_PART}"):  # of a fit that was killed
+        for part in folder.glob(".*.part"):  # of a fit that was killed
             part.unlink()
 
     @property
@@ -75,17 +74,25 @@ class LayerFiles:
     def _read_list(self, fingerprint: str) -> dict[str, Any]:
         try:
             listed = json.loads((self.folder / LIST).read_text())
-            known = listed["format"] == FORMAT
-            same = listed["fingerprint"] == fingerprint
-            _ = listed["seed"], [(entry["file"], entry["sha256"]) for entry in listed["layers"]]
-        except (ValueError, KeyError, TypeError) as error:
+            is_known = listed["format"] == FORMAT
+            is_same = listed["fingerprint"] == fingerprint
+            seed, layers = listed["seed"], listed["layers"]
+            # A layer has one name: a list leads to no other files.
+            is_sound = isinstance(layers, list) and type(seed) is int and 0 <= seed < 2**31
+            is_sound = is_sound and all(
+                entry["file"] == _name_of(place) and isinstance(entry["sha256"], str)
+                for place, entry in enumerate(layers)
+            )
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self.damaged(f"{LIST} cannot be read") from error
-        if not known:
+        if not is_known:
             raise ValueError(
                 f"The checkpoint in {str(self.folder)!r} was written in a format that this version "
                 "does not know: give resume=False to start anew, or another folder."
             )
-        if not same:
+        if not is_sound:
+            raise self.damaged(f"{LIST} lists what no fit has written")
+        if not is_same:
             raise ValueError(
                 f"The checkpoint in {str(self.folder)!r} belongs to another fit (other data or "
                 "parameters): give resume=False to delete it and start anew, or another folder."
@@ -100,7 +107,7 @@ class LayerFiles:
 
     def write(self, layer: Layer, vectors: np.ndarray) -> "StoredLayer":
         """Store the next layer with the vectors of the training rows."""
-        name = f"layer_{self.n_layers + 1}.npz"
+        name = _name_of(self.n_layers)
         arrays = {"gate": np.array(layer.gate), "vectors": vectors}
         for place, member in enumerate(layer.members):
             for key, array in _state_of(member).items():
@@ -113,16 +120,11 @@ class LayerFiles:
         pickled = [isinstance(member, FoldedMember) for member in layer.members]
         return StoredLayer(self, name, pickled)
 
-    def _write_whole(self, name: str, write: Callable[[BinaryIO], Any]) -> None:
-        part = self.folder / (name + _PART)
+    def _write_whole(self, name: str, write: Callable[[IO], Any]) -> None:
         try:
-            with part.open("wb") as file:
+            with replacing(self.folder / name) as file:
                 write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self.folder / name)
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise OSError(
                 error.errno,
                 f"{name} could not be written to {str(self.folder)!r} ({error.strerror}). The "
@@ -146,7 +148,10 @@ class LayerFiles:
 
 
 class StoredLayer:
-    """A layer in a file, read each time it is needed."""
+    """A layer in a file, read each time it is needed.
+
+    It is no part of a pickled or stored model, which holds the layers themselves.
+    """
 
     def __init__(self, files: LayerFiles, name: str, pickled: list[bool]) -> None:
         self.files = files  # which keeps a temporary folder alive
@@ -167,12 +172,10 @@ class StoredLayer:
                 f"A layer of this model is in {str(self.path)!r}, which cannot be read: {error}"
             ) from error
 
-    def __reduce__(self):
-        return _same, (self.load(),)  # a pickled model is whole
 
-
-def _same(layer: Layer) -> Layer:
-    return layer
+def _name_of(place: int) -> str:
+    """The file of a layer, counted from 0."""
+    return f"layer_{place + 1}.npz"
 
 
 def _state_of(member: GrownForest | FoldedMember) -> dict[str, np.ndarray]:
@@ -182,8 +185,8 @@ def _state_of(member: GrownForest | FoldedMember) -> dict[str, np.ndarray]:
 
 
 def _forest(arrays: Any, place: int) -> GrownForest:
-    mine = {name.partition(".")[2]: name for name in arrays if name.startswith(f"{place}.")}
-    state = {key: arrays[name] for key, name in mine.items()}
+    start = f"{place}."
+    state = {name.removeprefix(start): arrays[name] for name in arrays if name.startswith(start)}
     forest = Forest.__new__(Forest)
     forest.__setstate__({k: a.item() if a.ndim == 0 else a for k, a in state.items()})
     return GrownForest(forest)

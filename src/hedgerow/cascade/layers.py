@@ -7,11 +7,13 @@ was not in. A later row's vectors are the mean over all.
 
 Parts
 -----
-`TrainingTable`   the raw features, binned once for all layers, and the targets
 `GrownForest`     a member that is a forest: grown on the binned table, asked by codes
 `FoldedMember`    a member of any other kind: one estimator for each fold
 `Layer`           fitted members
 `fit_layer`       fits all members and gives the vectors of the training rows
+
+A layer's table is the cascade's, coded (`Table.coded`) and widened by the vectors of the layer
+before: its raw columns are binned once for all layers, members and folds.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,53 +26,21 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 
-from hedgerow._engine import Dataset, Forest
+from hedgerow._engine import Forest
 from hedgerow._folds import folds_of
+from hedgerow._table import Table
 from hedgerow._table_model import TableModel
 from hedgerow.forest.forest_model import ForestModel
-from hedgerow.forest.members import fit_member, seeded, takes_weights
+from hedgerow.forest.members import (
+    fit_member,
+    grow_member,
+    learner_of,
+    seeded,
+    takes_weights,
+)
 
 
-@dataclass
-class TrainingTable:
-    """What every layer is fitted on."""
-
-    reader: TableModel  # the cascade, which has read the table: schema and classes
-    data: Dataset  # the raw features
-    matrix: np.ndarray | None  # the same as numbers, where a member needs them
-    y: np.ndarray
-    weights: np.ndarray | None
-    max_bins: int
-    n_jobs: int
-
-    @property
-    def n_outputs(self) -> int:
-        return getattr(self.reader, "n_classes_", 1)
-
-    @property
-    def classes(self) -> np.ndarray | None:
-        """The classes as codes, None for numbers."""
-        return self.y if self.y.dtype == np.int32 else None
-
-    def with_vectors(self, vectors: np.ndarray | None) -> tuple[Dataset, np.ndarray | None]:
-        """Raw features and vectors side by side, binned and as numbers."""
-        if vectors is None:
-            return self.data, self.matrix
-        flat = vectors.reshape(len(vectors), -1)
-        data = self.data.share()
-        data.append_matrix(flat, self.max_bins, self.n_jobs)
-        return data, None if self.matrix is None else np.hstack([self.matrix, flat])
-
-    def mean_value(self, rows: np.ndarray) -> np.ndarray:
-        """What is known of a row of which nothing is known."""
-        weights = None if self.weights is None else self.weights[rows]
-        if self.classes is None:
-            return np.average(self.y[rows], weights=weights, keepdims=True)
-        counts = np.bincount(self.y[rows], weights=weights, minlength=self.n_outputs)
-        return counts / counts.sum()
-
-
-@dataclass
+@dataclass(frozen=True)
 class Folds:
     """The rows that a layer learns from, in folds, and the rows that it only describes."""
 
@@ -84,46 +54,48 @@ class Folds:
             yield np.setdiff1d(self.rows, part), np.concatenate([part, self.held])
 
 
+@dataclass(frozen=True)
 class GrownForest:
     """A forest on the binned table; its folds are one forest with as many times the trees."""
 
-    def __init__(self, forest: Forest) -> None:
-        self.forest = forest
+    forest: Forest
 
     @classmethod
     def fit(
         cls,
         estimator: ForestModel,
-        table: TrainingTable,
-        data: Dataset,
+        table: Table,
         folds: Folds,
+        *,
+        max_bins: int | None,
+        n_jobs: int,
         out_of_bag: bool,
         seed: int,
     ) -> tuple["GrownForest", np.ndarray]:
         """The grown forest and the values of all rows it was asked about."""
-        model = clone(estimator)
-        model._adopt_table(table.reader)
-        model.n_features_in_, model._seed = data.n_features, seed
-        classes, numbers = (table.y, None) if table.classes is not None else (None, table.y)
-        weights = model._with_class_weight(table.y, table.weights)
-        forest = Forest(data.n_features, table.n_outputs)
-        sums, counts = np.zeros((data.n_rows, table.n_outputs)), np.zeros((data.n_rows, 1))
+        learner = clone(estimator).set_params(max_bins=max_bins, n_jobs=n_jobs).learner()
+        binned, forest = learner.bin(table), None
+        sums, counts = np.zeros((table.n_rows, table.n_values)), np.zeros((table.n_rows, 1))
         for train, asked in [(folds.rows, folds.held)] if out_of_bag else folds:
-            params = model._forest_params(len(train), None if weights is None else weights[train])
-            unseen = forest.grow(
-                data, classes, numbers, weights, params, model.n_estimators, out_of_bag,
-                table.n_jobs, rows=train.astype(np.uint32), held=asked.astype(np.uint32),
-            )  # fmt: skip
-            sums += unseen[0]
-            counts += unseen[1][:, None]
+            forest, unseen = learner.grow(
+                binned, seed, start=forest, rows=train, held=asked, out_of_bag=out_of_bag
+            )
+            sums += unseen.sums
+            counts += unseen.counts[:, None]
         with np.errstate(invalid="ignore"):
             values = sums / counts
         in_every_bag = folds.rows[counts[folds.rows, 0] == 0]
-        values[in_every_bag] = table.mean_value(folds.rows)
+        values[in_every_bag] = _mean_value(table, folds.rows)
         return cls(forest), values
 
-    def values(self, matrix: np.ndarray, reader: TableModel, n_jobs: int) -> np.ndarray:
+    def values(self, matrix: np.ndarray, classes: np.ndarray | None, n_jobs: int) -> np.ndarray:
+        """What the forest says of the rows of a matrix."""
         return self.forest.predict(matrix, n_jobs)
+
+    @property
+    def shapes(self) -> set[tuple[int, int]]:
+        """How many features it reads and how many values it gives."""
+        return {(self.forest.n_features, self.forest.n_outputs)}
 
     @property
     def importances(self) -> np.ndarray:
@@ -141,52 +113,67 @@ class GrownForest:
     def nbytes(self) -> int:
         return self.forest.nbytes
 
+    @property
+    def depth(self) -> int:
+        return max(self.forest.graph(tree).depth for tree in range(self.forest.n_members))
 
+
+def _mean_value(table: Table, rows: np.ndarray) -> np.ndarray:
+    """What is known of a row of which nothing is known."""
+    weights = None if table.weights is None else table.weights[rows]
+    if table.classes is None:
+        return np.average(table.targets[rows], weights=weights, keepdims=True)
+    counts = np.bincount(table.targets[rows], weights=weights, minlength=table.n_values)
+    return counts / counts.sum()
+
+
+@dataclass(frozen=True)
 class FoldedMember:
     """Estimators of any kind, one for each fold."""
 
-    def __init__(self, estimators: list) -> None:
-        self.estimators = estimators
+    estimators: list
 
     @classmethod
     def fit(
-        cls, estimator: Any, table: TrainingTable, matrix: np.ndarray, folds: Folds, seed: int
+        cls, estimator: Any, table: Table, folds: Folds, *, n_jobs: int, seed: int
     ) -> tuple["FoldedMember", np.ndarray]:
         """The fitted estimators and the values of all rows they were asked about."""
-        reader = table.reader
-        labels = table.y if table.classes is None else reader.classes_[table.y]
-        if isinstance(estimator, TableModel) and "categorical_features" in estimator.get_params():
-            categories = list(reader.schema_.categories)
-            estimator = clone(estimator).set_params(categorical_features=categories)
-        weights = table.weights if takes_weights(estimator) else None
 
         def task(fold: int, train: np.ndarray) -> Any:
-            alone = table.classes is not None and (table.y[train] == table.y[train[0]]).all()
-            return delayed(fit_member)(
-                fold,
-                # Many classifiers refuse rows of one class, which a small fold may leave.
-                DummyClassifier() if alone else seeded(estimator, seed + fold),
-                matrix[train],
-                labels[train],
-                weights=None if weights is None else weights[train],
-            )
+            targets = table.targets[train]
+            is_alone = table.classes is not None and (targets == targets[0]).all()
+            # Many classifiers refuse rows of one class, which a small fold may leave.
+            member = DummyClassifier() if is_alone else seeded(estimator, seed + fold)
+            learner = learner_of(member)
+            if learner is not None:
+                return delayed(grow_member)(
+                    fold, member, learner, table, weights=table.weights,
+                    seed=getattr(member, "random_state", None), rows=train.astype(np.uint32),
+                )  # fmt: skip
+            X, y, weights = training_rows(member, table, train)
+            return delayed(fit_member)(fold, member, X, y, weights=weights)
 
         prefer = "threads" if isinstance(estimator, TableModel) else None
-        member = cls(
-            Parallel(n_jobs=table.n_jobs, prefer=prefer)(
-                task(fold, train) for fold, (train, _) in enumerate(folds)
-            )
+        estimators = Parallel(n_jobs=n_jobs, prefer=prefer)(
+            task(fold, train) for fold, (train, _) in enumerate(folds)
         )
-        sums, counts = np.zeros((len(matrix), table.n_outputs)), np.zeros((len(matrix), 1))
-        for fitted, (_, asked) in zip(member.estimators, folds, strict=True):
+        matrix = table.matrix()
+        sums, counts = np.zeros((table.n_rows, table.n_values)), np.zeros((table.n_rows, 1))
+        for fitted, (_, asked) in zip(estimators, folds, strict=True):
             if len(asked):
-                sums[asked] += values_of(fitted, matrix[asked], reader)
+                sums[asked] += values_of(fitted, matrix[asked], table.classes)
                 counts[asked] += 1
         with np.errstate(invalid="ignore"):
-            return member, sums / counts
+            return cls(estimators), sums / counts
 
-    def values(self, matrix: np.ndarray, reader: TableModel, n_jobs: int) -> np.ndarray:
-        return np.mean([values_of(e, matrix, reader) for e in self.estimators], axis=0)
+    def values(self, matrix: np.ndarray, classes: np.ndarray | None, n_jobs: int) -> np.ndarray:
+        """What the estimators say of the rows of a matrix, in the mean."""
+        return np.mean([values_of(e, matrix, classes) for e in self.estimators], axis=0)
+
+    @property
+    def shapes(self) -> set[tuple[int, int]]:
+        """How many features and values the estimators have."""
+        return {(e.n_features_in_, len(getattr(e, "classes_", [0]))) for e in self.estimators}
 
     @property
     def importances(self) -> np.ndarray:
@@ -204,18 +191,33 @@ class FoldedMember:
     def nbytes(self) -> int:
         return sum(estimator.nbytes_ for estimator in self.estimators)
 
+    @property
+    def depth(self) -> int:
+        return max(estimator.get_depth() for estimator in self.estimators)
 
-def values_of(estimator: Any, matrix: np.ndarray, reader: Any) -> np.ndarray:
-    """Class probabilities in the reader's order of classes, or one number, for each row."""
-    if not hasattr(reader, "classes_"):
+
+def training_rows(
+    estimator: Any, table: Table, rows: np.ndarray
+) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+    """What an estimator is fitted on: features, targets and weights of some rows.
+
+    Ours take rows of the table and share its bins.
+    """
+    if isinstance(estimator, TableModel):
+        return table.take(rows), None, None
+    weights = table.weights if takes_weights(estimator) else None
+    return table.matrix()[rows], table.labels[rows], None if weights is None else weights[rows]
+
+
+def values_of(estimator: Any, matrix: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
+    """Class probabilities in the given order of classes, or one number, for each row."""
+    if classes is None:
         return np.asarray(estimator.predict(matrix), dtype=np.float64).reshape(-1, 1)
-    values = np.zeros((len(matrix), reader.n_classes_))
+    values = np.zeros((len(matrix), len(classes)))
     if hasattr(estimator, "predict_proba"):
-        values[:, np.searchsorted(reader.classes_, estimator.classes_)] = estimator.predict_proba(
-            matrix
-        )
+        values[:, np.searchsorted(classes, estimator.classes_)] = estimator.predict_proba(matrix)
     else:
-        chosen = np.searchsorted(reader.classes_, estimator.predict(matrix))
+        chosen = np.searchsorted(classes, estimator.predict(matrix))
         values[np.arange(len(matrix)), chosen] = 1
     return values
 
@@ -227,7 +229,7 @@ def _n_trees(estimator: Any) -> int:
     return len(getattr(estimator, "estimators_", [estimator]))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Layer:
     """Fitted members; rows that are at least as certain as ``gate`` go no further."""
 
@@ -238,11 +240,16 @@ class Layer:
         """Itself: a layer that is in a file is read by the same name."""
         return self
 
-    def vectors(self, matrix: np.ndarray, reader: TableModel, n_jobs: int) -> np.ndarray:
+    def vectors(self, matrix: np.ndarray, classes: np.ndarray | None, n_jobs: int) -> np.ndarray:
         """Vectors of the rows of a matrix: rows x members x outputs."""
         return np.stack(
-            [member.values(matrix, reader, n_jobs) for member in self.members], axis=1
-        ).astype(np.float32)
+            [member.values(matrix, classes, n_jobs) for member in self.members], axis=1
+        ).astype(vector_dtype(classes))
+
+
+def vector_dtype(classes: np.ndarray | None) -> type:
+    """Of vectors: probabilities are rounded, numbers are not, as they may be large and alike."""
+    return np.float64 if classes is None else np.float32
 
 
 def grows_on_bins(estimator: Any) -> bool:
@@ -250,25 +257,37 @@ def grows_on_bins(estimator: Any) -> bool:
     return isinstance(estimator, ForestModel)
 
 
+def with_vectors(table: Table, vectors: np.ndarray | None) -> Table:
+    """The table with the vectors of its rows behind the raw features."""
+    if vectors is None:
+        return table
+    flat = vectors.reshape(len(vectors), -1)
+    return table.widened([f"vector {place}" for place in range(flat.shape[1])], flat)
+
+
 def fit_layer(
     number: int,
     estimators: Sequence[Any],
-    table: TrainingTable,
+    table: Table,
     vectors: np.ndarray | None,
     rows: np.ndarray,
     held: np.ndarray,
     *,
+    max_bins: int | None,
+    n_jobs: int,
     cv: int,
     out_of_bag: bool,
     seed: int,
     report: Callable[[int], None] | None,
-) -> tuple[Layer, np.ndarray]:
-    """Fit the members; return the layer and the vectors of the rows, NaN for rows not in play.
+) -> tuple[list[GrownForest | FoldedMember], np.ndarray]:
+    """Fit the members; return them and the vectors of the rows, NaN for rows not in play.
 
     Parameters
     ----------
     number : int
         Number of the layer, from 0; everything random follows from it and from ``seed``.
+    table : Table
+        The cascade's, coded, with the weights that count.
     vectors : ndarray of shape (n_samples, n_members, n_outputs) or None
         Those of the layer before.
     rows, held : ndarrays of row numbers
@@ -276,24 +295,28 @@ def fit_layer(
     out_of_bag : bool
         Describe rows by the trees whose bag they are not in, where members have bags.
     """
-    data, matrix = table.with_vectors(vectors)
+    wider = with_vectors(table, vectors)
     random = np.random.default_rng((seed, number))
-    classes = None if table.classes is None else table.classes[rows]
+    classes = None if table.classes is None else table.targets[rows]
     shuffle = check_random_state(int(random.integers(2**31 - 1)))
     folds = Folds(rows, folds_of(rows, cv, shuffle, classes), held)
     members: list[GrownForest | FoldedMember] = []
-    fresh = np.empty((data.n_rows, len(estimators), table.n_outputs), dtype=np.float32)
+    shape = (table.n_rows, len(estimators), table.n_values)
+    fresh: np.ndarray = np.empty(shape, dtype=vector_dtype(table.classes))
     for place, estimator in enumerate(estimators):
         member_seed = int(random.integers(2**31 - 1))
         member: GrownForest | FoldedMember
         if grows_on_bins(estimator):
-            by_bags = out_of_bag and estimator.bootstrap
-            member, values = GrownForest.fit(estimator, table, data, folds, by_bags, member_seed)
+            member, values = GrownForest.fit(
+                estimator, wider, folds, max_bins=max_bins, n_jobs=n_jobs,
+                out_of_bag=out_of_bag and estimator.bootstrap, seed=member_seed,
+            )  # fmt: skip
         else:
-            assert matrix is not None
-            member, values = FoldedMember.fit(estimator, table, matrix, folds, member_seed)
+            member, values = FoldedMember.fit(
+                estimator, wider, folds, n_jobs=n_jobs, seed=member_seed
+            )
         members.append(member)
         fresh[:, place] = values
         if report is not None:
             report(place + 1)
-    return Layer(members), fresh
+    return members, fresh

@@ -13,6 +13,7 @@ Steps, one grain at a time:
 3. Samples go through the forests block by block, as many at a time as fit into ``max_memory``.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -25,14 +26,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import Dataset, Forest
+from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._folds import folds_of
-from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
-from hedgerow.forest.forest_model import ForestModel
+from hedgerow._parameters import count, integer, real, resolve_n_jobs
+from hedgerow._table import Table
+from hedgerow._table_model import N_JOBS_TEXT, TableModel
+from hedgerow.forest.learner import BinnedTable, ForestLearner
 from hedgerow.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from hedgerow.forest.random_trees import RandomTreesClassifier, RandomTreesRegressor
 
 _BYTES_PER_WINDOW = 100  # beside its codes: its number, target, weight, and its place in a tree
 _SHARES = {1: (1 / 16, 1 / 8, 1 / 4), 2: (7 / 28, 10 / 28, 13 / 28)}  # of the sample's sides
+_MOST_FLOAT_CLASSES = 30  # classes that are given as floats; more are numbers by mistake
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,16 @@ class Grain:
     window: tuple[int, ...]  # sides
     stride: int
     pooling: int
+
+    def fits(self, n_features: int) -> bool:
+        """Whether the windows are those of a sample with so many numbers."""
+        sides = self.shape[:-1]
+        return (
+            1 <= len(sides) == len(self.window) <= 2
+            and min(*self.shape, *self.window, self.stride, self.pooling) >= 1
+            and math.prod(self.shape) == n_features
+            and all(size <= side for size, side in zip(self.window, sides, strict=True))
+        )
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -90,53 +105,6 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
 
     Memory beside the samples, their features and the forests stays below ``max_memory``.
 
-    Parameters
-    ----------
-    shape : int or tuple of ints, default=None
-        What a row of X is: the length of a sequence, (height, width) of an image, or (height,
-        width, channels) with the channels of a pixel side by side. None is a sequence.
-    windows : list of ints or tuples, default=None
-        Sizes of the windows; an int is a square in an image. None takes three: 1/16, 1/8 and 1/4
-        of a sequence, or 1/4, 5/14 and 13/28 of the sides of an image (7, 10 and 13 of 28).
-    stride : int, default=None
-        Steps between windows; None is 1 in sequences and 2 in images.
-    pooling : int, default=2
-        Neighbouring places along each side whose vectors are averaged; 1 keeps each place.
-    n_forests : int, default=1
-        Random forests for each size of windows, and as many completely random ones.
-    n_trees : int, default=30
-        Trees in a forest and fold.
-    max_depth : int, default=None
-        Depth of the trees.
-    min_samples_leaf : int or float, default=10
-        Fewest windows of a leaf, as a number or a share of all.
-    cv : int, default=3
-        Folds of samples.
-    passthrough : bool, default=False
-        Put the features of X beside the new ones.
-    max_memory : float, default=1.0
-        Gigabytes for windows. Where all windows of the training samples would take more, the
-        forests learn from as many as fit, drawn at random. Each thread needs up to 50 bytes a
-        window on top.
-    n_jobs : int, default=None
-        Threads for fitting and transforming. The result is the same for any number.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the folds, the forests and the draws of windows.
-
-    Attributes
-    ----------
-    grains_ : list of Grain
-        The windows, size by size.
-    n_windows_ : list of int
-        Windows that the forests of each size learned from.
-    forests_ : list of lists of lists of Forest
-        For each size of windows and each fold, its forests.
-    classes_ : ndarray of shape (n_classes,)
-        Where y has classes; numbers are regression targets.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-        Only for data frames with string names.
-
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -149,42 +117,71 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
     (3,)
     """
 
-    categorical_features = None  # samples are numbers
-    n_windows_: list[int]
-    forests_: list[list[list[Forest]]]
+    shape: Any = parameter(
+        None,
+        parameters.anything("int, tuple of ints or None"),
+        "What a row of X is: the length of a sequence, (height, width) of an image, or (height, "
+        "width, channels) with the channels of a pixel side by side. None is a sequence.",
+        kw_only=False,
+    )
+    windows: Any = parameter(
+        None,
+        parameters.anything("list of ints or tuples, or None"),
+        "Sizes of the windows; an int is a square in an image. None takes three: 1/16, 1/8 and 1/4 "
+        "of a sequence, or 1/4, 5/14 and 13/28 of the sides of an image (7, 10 and 13 of 28).",
+    )
+    stride: int | None = parameter(
+        None,
+        integer(1, optional=True),
+        "Steps between windows; None is 1 in sequences and 2 in images.",
+    )
+    pooling: int = parameter(
+        2,
+        integer(),
+        "Neighbouring places along each side whose vectors are averaged; 1 keeps each place.",
+    )
+    n_forests: int = parameter(
+        1,
+        integer(),
+        "Random forests for each size of windows, and as many completely random ones.",
+    )
+    n_trees: int = parameter(30, integer(), "Trees in a forest and fold.")
+    max_depth: int | None = parameter(None, integer(optional=True), "Depth of the trees.")
+    min_samples_leaf: int | float = parameter(
+        10, count(1), "Fewest windows of a leaf, as a number or a share of all."
+    )
+    cv: int = parameter(3, integer(2), "Folds of samples.")
+    passthrough: bool = parameter(
+        False, parameters.FLAG, "Put the features of X beside the new ones."
+    )
+    max_memory: float = parameter(
+        1.0,
+        real(0.001),
+        "Gigabytes for windows. Where all windows of the training samples would take more, the "
+        "forests learn from as many as fit, drawn at random. Each thread needs up to 50 bytes a "
+        "window on top.",
+    )
+    n_jobs: int | None = parameter(
+        None, parameters.N_JOBS, N_JOBS_TEXT.replace("predicting", "transforming")
+    )
+    random_state: Any = parameter(
+        None, parameters.SEED, "Seed of the folds, the forests and the draws of windows."
+    )
+    grains_: list[Grain] = fitted("list of Grain", "The windows, size by size.")
+    n_windows_: list[int] = fitted(
+        "list of int", "Windows that the forests of each size learned from."
+    )
+    forests_: list[list[list[Forest]]] = fitted(
+        "list of lists of lists of Forest", "For each size of windows and each fold, its forests."
+    )
+    classes_: np.ndarray = fitted(
+        "ndarray of shape (n_classes,)",
+        "Where y has classes; numbers are regression targets.",
+        optional=True,
+    )
+    n_classes_: int = fitted("int", "Where y has classes.", optional=True)
 
-    def __init__(
-        self,
-        shape=None,
-        *,
-        windows=None,
-        stride=None,
-        pooling=2,
-        n_forests=1,
-        n_trees=30,
-        max_depth=None,
-        min_samples_leaf=10,
-        cv=3,
-        passthrough=False,
-        max_memory=1.0,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.shape = shape
-        self.windows = windows
-        self.stride = stride
-        self.pooling = pooling
-        self.n_forests = n_forests
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.cv = cv
-        self.passthrough = passthrough
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Grow the forests.
 
         Parameters
@@ -192,7 +189,7 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
         X : array-like or data frame of shape (n_samples, n_features)
             One sample a row, flat.
         y : array-like of shape (n_samples,)
-            Classes, or numbers.
+            Numbers that are not whole are taken as numbers, all else as classes.
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
@@ -202,7 +199,7 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
         self._fit(X, y, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Grow the forests and describe the training samples out of fold.
 
         Parameters
@@ -255,146 +252,68 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
             for grain, by_fold in zip(self.grains_, self.forests_, strict=True)
             for forest in range(len(by_fold[0]))
             for place in range(grain.n_pooled)
-            for output in range(self._n_outputs)
+            for output in range(self.n_values)
         ]
-        own = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
-        return np.array([*own, *names] if self.passthrough else names, dtype=object)
+        if self.passthrough:
+            raw = [f"x{i}" for i in range(self.n_features_in_)]
+            names = [*getattr(self, "feature_names_in_", raw), *names]
+        return np.array(names, dtype=object)
 
-    def _read_targets(self, y: np.ndarray) -> np.ndarray:
-        numbers = type_of_target(y, input_name="y").startswith("continuous")
-        if numbers:
-            self.__dict__.pop("classes_", None)
-            return TableRegressor._read_targets(self, y)
-        return TableClassifier._read_targets(self, y)
+    def read_table(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
+        """The training samples, checked; a `Table` stays as it is."""
+        if isinstance(X, Table):
+            return X
+        return Table.read(
+            self, X, y, sample_weight, has_classes=y is None or _are_classes(y),
+            categorical_features=None,
+        )  # fmt: skip
 
     @property
-    def _n_outputs(self) -> int:
-        return len(self.classes_) if hasattr(self, "classes_") else 1
+    def n_values(self) -> int:
+        return getattr(self, "n_classes_", 1)
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        if not len(self.grains_) == len(self.forests_) == len(self.n_windows_) > 0:
+            raise ValueError("the scanner has other windows than forests")
+        for grain, by_fold in zip(self.grains_, self.forests_, strict=True):
+            if not grain.fits(self.n_features_in_):
+                raise ValueError("a window of the scanner does not fit into its samples")
+            shapes = {(f.n_features, f.n_outputs) for forests in by_fold for f in forests}
+            if shapes != {(grain.n_features, self.n_values)} or len(set(map(len, by_fold))) != 1:
+                raise ValueError("a forest of the scanner has other features or outputs than it")
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-        self._check_parameters()
-        X, y, weights = self._read_table(X, y, sample_weight)
-        self.grains_ = self._grains()
-        matrix = self.schema_.encode(self, X)
-        random = check_random_state(self.random_state)
-        classes = y if hasattr(self, "classes_") else None
-        rows = np.arange(len(y))
-        if len(rows) < 2:
+        settings = self.settings()
+        table = self.read_table(X, y, sample_weight)
+        grains = _grains(settings, table.n_features)
+        random = check_random_state(settings.random_state)
+        if table.n_rows < 2:
             raise ValueError("Found 1 sample while scanning needs at least 2.")
-        folds = folds_of(rows, self.cv, random, classes)
-        self.n_windows_, self.forests_ = [], []
-        for grain in self.grains_:
+        classes = None if table.classes is None else table.targets
+        folds = folds_of(np.arange(table.n_rows), settings.cv, random, classes)
+        learners = _learners(settings, table)
+        n_windows, forests = [], []
+        for grain in grains:
             seed = int(random.randint(2**31 - 1))
-            self.forests_.append(self._grow(grain, matrix, y, weights, folds, seed))
-        return matrix, folds
-
-    def _check_parameters(self) -> None:
-        parameters.check_int("stride", self.stride, low=1, optional=True)
-        for name in ("pooling", "n_forests", "n_trees"):
-            parameters.check_int(name, getattr(self, name), low=1)
-        parameters.check_int("max_depth", self.max_depth, low=1, optional=True)
-        parameters.check_int("cv", self.cv, low=2)
-        parameters.check_bool("passthrough", self.passthrough)
-        parameters.check_real("max_memory", self.max_memory, low=0.001)
-
-    def _grains(self) -> list[Grain]:
-        """The windows, checked against the samples."""
-        shape = self.n_features_in_ if self.shape is None else self.shape
-        sides = _sizes_of("shape", shape, (1, 2, 3))
-        if np.prod(sides) != self.n_features_in_:
-            raise ValueError(
-                f"'shape' {sides} has {np.prod(sides)} numbers, "
-                f"X has {self.n_features_in_} features."
-            )
-        full = sides if len(sides) == 3 else (*sides, 1)
-        sides = full[:-1]
-        if self.windows is None:
-            shares = _SHARES[len(sides)]
-            windows = [tuple(max(1, round(share * side)) for side in sides) for share in shares]
-        elif isinstance(self.windows, list | tuple) and len(self.windows):
-            windows = [
-                (window,) * len(sides)
-                if parameters.is_int(window)
-                else _sizes_of("windows", window, (len(sides),))
-                for window in self.windows
-            ]
-        else:
-            raise ValueError(f"'windows' must be None or a list of sizes, got {self.windows!r}.")
-        for window in windows:
-            if min(window) < 1 or any(w > s for w, s in zip(window, sides, strict=True)):
-                raise ValueError(
-                    f"'windows' has {window}, which does not fit into a sample of {sides}."
-                )
-        stride = self.stride or len(sides)
-        return [Grain(full, window, stride, self.pooling) for window in dict.fromkeys(windows)]
-
-    def _forests(self) -> list[ForestModel]:
-        """The forests of one size of windows, unfitted."""
-        kinds: tuple[Any, Any] = (RandomForestRegressor, RandomTreesRegressor)
-        if hasattr(self, "classes_"):
-            kinds = (RandomForestClassifier, RandomTreesClassifier)
-        size = {"max_depth": self.max_depth, "min_samples_leaf": self.min_samples_leaf}
-        return [kind(self.n_trees, **size) for kind in kinds] * self.n_forests
-
-    def _grow(
-        self,
-        grain: Grain,
-        matrix: np.ndarray,
-        y: np.ndarray,
-        weights: np.ndarray | None,
-        folds: list[np.ndarray],
-        seed: int,
-    ) -> list[list[Forest]]:
-        """The forests of one size of windows: for each fold, those that did not see it."""
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
-        sample, place = self._draw(grain, len(matrix), seed)
-        data = Dataset(len(sample))
-        for cells in grain.cells().T:
-            data.append_numbers([matrix[sample, cells[place]]], 255, n_jobs)
-        targets = y[sample]
-        weights = None if weights is None else weights[sample]
-        classes, numbers = (targets, None) if y.dtype == np.int32 else (None, targets)
-        fold_of = np.empty(len(matrix), dtype=np.intp)
-        for fold, rows in enumerate(folds):
-            fold_of[rows] = fold
-        random = check_random_state(seed)
-        grown: list[list[Forest]] = []
-        for fold in range(len(folds)):
-            rows = np.flatnonzero(fold_of[sample] != fold).astype(np.uint32)
-            grown.append([])
-            for model in self._forests():
-                model._adopt_table(self)
-                model.n_features_in_ = grain.n_features
-                model._seed = int(random.randint(2**31 - 1))
-                params = model._forest_params(len(rows), None if weights is None else weights[rows])
-                forest = Forest(grain.n_features, self._n_outputs)
-                forest.grow(
-                    data, classes, numbers, weights, params, model.n_estimators, n_jobs=n_jobs,
-                    rows=rows,
-                )  # fmt: skip
-                grown[-1].append(forest)
-        self.n_windows_.append(len(sample))
-        return grown
-
-    def _draw(self, grain: Grain, n_samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """The windows to learn from: their samples and places."""
-        n = n_samples * grain.n_places
-        most = max(2, int(self.max_memory * 1e9) // (grain.n_features + _BYTES_PER_WINDOW))
-        if n <= most:
-            chosen = np.arange(n)
-        else:
-            chosen = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
-        return np.divmod(chosen, grain.n_places)
+            sample, place = _draw(settings, grain, table.n_rows, seed)
+            n_windows.append(len(sample))
+            forests.append(_grow(learners, grain, table, sample, place, folds, seed))
+        for name in ("classes_", "n_classes_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self.__dict__.update(table.facts())
+        self.grains_, self.n_windows_, self.forests_ = grains, n_windows, forests
+        return table.matrix(), folds
 
     def _empty(self, matrix: np.ndarray) -> np.ndarray:
         """Room for the features; those of X are written where they are wanted."""
-        n_own = matrix.shape[1] if self.passthrough else 0
+        n_raw = matrix.shape[1] if self.passthrough else 0
         n_new = sum(
-            grain.n_pooled * len(by_fold[0]) * self._n_outputs
+            grain.n_pooled * len(by_fold[0]) * self.n_values
             for grain, by_fold in zip(self.grains_, self.forests_, strict=True)
         )
-        out = np.empty((len(matrix), n_own + n_new), dtype=np.float32)
-        out[:, :n_own] = matrix[:, :n_own]
+        out = np.empty((len(matrix), n_raw + n_new), dtype=np.float32)
+        out[:, :n_raw] = matrix[:, :n_raw]
         return out
 
     def _describe(self, matrix: np.ndarray, rows: np.ndarray, folds: Any, out: np.ndarray) -> None:
@@ -402,7 +321,7 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
         start = matrix.shape[1] if self.passthrough else 0
         for grain, by_fold in zip(self.grains_, self.forests_, strict=True):
             forests = [[by_fold[fold][place] for fold in folds] for place in range(len(by_fold[0]))]
-            stop = start + len(forests) * grain.n_pooled * self._n_outputs
+            stop = start + len(forests) * grain.n_pooled * self.n_values
             for block in self._blocks(grain, rows, matrix.itemsize):
                 out[block, start:stop] = self._features(grain, matrix[block], forests)
             start = stop
@@ -411,11 +330,11 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
         self, grain: Grain, samples: np.ndarray, forests: list[list[Forest]]
     ) -> np.ndarray:
         """What some forests, each the mean over its folds, say of the windows of one size."""
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        n_jobs = resolve_n_jobs(self.n_jobs)
         windows = samples.take(grain.cells(), axis=1).reshape(-1, grain.n_features)
         features = []
         for of_folds in forests:
-            values = np.zeros((len(windows), self._n_outputs))
+            values = np.zeros((len(windows), self.n_values))
             for forest in of_folds:
                 values += forest.predict(windows, n_jobs)
             pooled = grain.pool(values.reshape(len(samples), -1)) / len(of_folds)
@@ -424,7 +343,7 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
 
     def _blocks(self, grain: Grain, rows: np.ndarray, itemsize: int) -> Iterator[np.ndarray]:
         """Rows, as many at a time as fit with their windows and values."""
-        a_window = grain.n_features * itemsize + 5 * 8 * self._n_outputs
+        a_window = grain.n_features * itemsize + 5 * 8 * self.n_values
         most = max(1, int(self.max_memory * 1e9) // (a_window * grain.n_places))
         for start in range(0, len(rows), most):
             yield rows[start : start + most]
@@ -434,6 +353,105 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
+
+
+def _are_classes(y: Any) -> bool:
+    """Whether targets are classes; numbers that are not whole are none."""
+    y = np.asarray(y)
+    if type_of_target(y, input_name="y").startswith("continuous"):
+        return False
+    if y.dtype.kind == "f" and (n_values := len(np.unique(y))) > _MOST_FLOAT_CLASSES:
+        raise ValueError(
+            f"y holds {n_values} different whole numbers as floats, which may be classes or "
+            "numbers: give classes as ints or strings, and numbers so that not all are whole, such "
+            "as y / 10."
+        )
+    return True
+
+
+def _grains(settings: Settings, n_features: int) -> list[Grain]:
+    """The windows, checked against the samples."""
+    shape = n_features if settings.shape is None else settings.shape
+    sides = _sizes_of("shape", shape, (1, 2, 3))
+    if np.prod(sides) != n_features:
+        raise ValueError(
+            f"'shape' {sides} has {np.prod(sides)} numbers, X has {n_features} features."
+        )
+    full = sides if len(sides) == 3 else (*sides, 1)
+    sides = full[:-1]
+    if settings.windows is None:
+        shares = _SHARES[len(sides)]
+        windows = [tuple(max(1, round(share * side)) for side in sides) for share in shares]
+    elif isinstance(settings.windows, list | tuple) and len(settings.windows):
+        windows = [
+            (window,) * len(sides)
+            if parameters.is_int(window)
+            else _sizes_of("windows", window, (len(sides),))
+            for window in settings.windows
+        ]
+    else:
+        raise ValueError(f"'windows' must be None or a list of sizes, got {settings.windows!r}.")
+    for window in windows:
+        if min(window) < 1 or any(w > s for w, s in zip(window, sides, strict=True)):
+            raise ValueError(
+                f"'windows' has {window}, which does not fit into a sample of {sides}."
+            )
+    stride = settings.stride or len(sides)
+    return [Grain(full, window, stride, settings.pooling) for window in dict.fromkeys(windows)]
+
+
+def _learners(settings: Settings, table: Table) -> list[ForestLearner]:
+    """What grows the forests of one size of windows."""
+    forests: tuple[Any, Any] = (RandomForestRegressor, RandomTreesRegressor)
+    if table.classes is not None:
+        forests = (RandomForestClassifier, RandomTreesClassifier)
+    names = ("max_depth", "min_samples_leaf", "n_jobs")
+    given = {name: getattr(settings, name) for name in names}
+    return [forest(settings.n_trees, **given).learner() for forest in forests] * settings.n_forests
+
+
+def _draw(
+    settings: Settings, grain: Grain, n_samples: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The windows to learn from: their samples and places."""
+    n = n_samples * grain.n_places
+    most = max(2, int(settings.max_memory * 1e9) // (grain.n_features + _BYTES_PER_WINDOW))
+    if n <= most:
+        chosen = np.arange(n)
+    else:
+        chosen = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+    return np.divmod(chosen, grain.n_places)
+
+
+def _grow(
+    learners: list[ForestLearner],
+    grain: Grain,
+    table: Table,
+    sample: np.ndarray,
+    place: np.ndarray,
+    folds: list[np.ndarray],
+    seed: int,
+) -> list[list[Forest]]:
+    """The forests of some windows of one size: for each fold, those that did not see it."""
+    matrix, data = table.matrix(), Dataset(len(sample))
+    for cells in grain.cells().T:
+        data.append_numbers([matrix[sample, cells[place]]], 255, learners[0].n_jobs)
+    weights = None if table.weights is None else table.weights[sample]
+    windows = BinnedTable(data, table.targets[sample], table.n_classes, weights)
+    fold_of = np.empty(table.n_rows, dtype=np.intp)
+    for fold, rows in enumerate(folds):
+        fold_of[rows] = fold
+    random = check_random_state(seed)
+    grown: list[list[Forest]] = []
+    for fold in range(len(folds)):
+        others = np.flatnonzero(fold_of[sample] != fold)
+        grown.append(
+            [
+                learner.grow(windows, int(random.randint(2**31 - 1)), rows=others).forest
+                for learner in learners
+            ]
+        )
+    return grown
 
 
 def _sizes_of(name: str, given: Any, lengths: tuple[int, ...]) -> tuple[int, ...]:

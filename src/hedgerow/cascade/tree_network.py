@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow._engine import PackedGraphs, RowPredictor
 from hedgerow._estimator import Settings, fitted, parameter
+from hedgerow._graph_model import GraphModel
 from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
     GINI_TEXT,
@@ -36,6 +37,8 @@ from hedgerow._table_model import (
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
 _FOLDS = 3
+_ENCODER_TEXT = "The fitted first tree."
+_OUTPUT_TEXT = "The fitted second tree; its last columns are the new features."
 _PATIENCE = 4  # depths without improvement before the search for the best one ends
 
 
@@ -93,13 +96,18 @@ class _TreeNetwork(BinParameters):
         'Seed of the folds of "cv"; None draws others in every fit. Depths that are given need no '
         "chance.",
     )
-    encoder_: Any = fitted("decision tree", "The fitted first tree.")
-    output_: Any = fitted(
-        "decision tree", "The fitted second tree; its last columns are the new features."
-    )
+    encoder_: GraphModel = fitted("decision tree", _ENCODER_TEXT)
+    output_: GraphModel = fitted("decision tree", _OUTPUT_TEXT)
     encoding_depth_: int | None = fitted("int or None", "The depth limit of the first tree.")
     output_depth_: int | None = fitted("int or None", "The depth limit of the second tree.")
     _tree: ClassVar[Any]
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        sizes = [(tree.n_features_in_, tree.n_values) for tree in (self.encoder_, self.output_)]
+        p, n_values = self.n_features_in_, self.n_values
+        if sizes != [(p, n_values), (p + n_values, n_values)]:
+            raise ValueError("the trees of the network have other features or outputs than it")
 
     def _new_names(self, table: Table) -> list[str]:
         """The names of the new features."""
@@ -132,7 +140,7 @@ class _TreeNetwork(BinParameters):
         wider = table.widened(self._new_names(table), encoded)
         output = self._tree_of(settings, output_depth)
         output.adopt(wider, output.learner().grow(wider))
-        vars(self).update(table.facts())
+        self.__dict__.update(table.facts())
         self.encoding_depth_, self.output_depth_ = encoding_depth, output_depth
         self.encoder_, self.output_ = encoder, output
         return self
@@ -287,6 +295,8 @@ class TreeNetworkClassifier(TableClassifier, ClassWeightParameter, _TreeNetwork)
     """
 
     criterion: str = parameter("gini", CLASSIFICATION_CRITERION, GINI_TEXT)
+    encoder_: DecisionTreeClassifier = fitted("decision tree", _ENCODER_TEXT)
+    output_: DecisionTreeClassifier = fitted("decision tree", _OUTPUT_TEXT)
     _tree = DecisionTreeClassifier
 
     def _new_names(self, table: Table) -> list[str]:
@@ -310,6 +320,8 @@ class TreeNetworkRegressor(TableRegressor, _TreeNetwork):
     """
 
     criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
+    encoder_: DecisionTreeRegressor = fitted("decision tree", _ENCODER_TEXT)
+    output_: DecisionTreeRegressor = fitted("decision tree", _OUTPUT_TEXT)
     _tree = DecisionTreeRegressor
 
     def _new_names(self, table: Table) -> list[str]:

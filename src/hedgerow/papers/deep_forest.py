@@ -115,7 +115,7 @@ def configurations(name: str, part: Part, n_trees: int, seed: int) -> dict[str, 
     for label, model in (("best", best), ("light", light)):
         model.fit(part.X, part.y)
         found[label] = score(model)
-        found[f"{label}, layer 1"] = score(model.truncate(1))
+        found[f"{label}, layer 1"] = score(model.subset(1))
         found[f"{label}, flat"] = score(model.flatten().fit(part.X, part.y))
     return found
 
