@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--members", type=int, default=100)
     parser.add_argument("--splits", type=int, default=3)
     options = parser.parse_args()
-    tables = [measure.load(name) for name in options.sets]
+    tables = [measure.read_table(name) for name in options.sets]
     cells, times = [], []
     for name in MEMBERS:
         scores, seconds = compare(name, tables, options.members, options.splits)

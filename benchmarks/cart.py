@@ -45,7 +45,7 @@ def maker(library, table, seed, n_jobs):
 
 def memory(name, library, view, threads):
     """Peak extra memory of a fit; run in a fresh process."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     train = table.split()[0]
     X, y = measure.take(table.view(view), train), table.y[train]
     make = maker(library, table, 0, threads)
@@ -59,7 +59,7 @@ def memory(name, library, view, threads):
 
 def run(name, results, repeats, absent):
     """All contenders on one set."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     # Split None is the official one; the mean accuracy is over the random ones only.
     splits = ([None] if table.official else []) + list(range(1, repeats + 1))
     entries = [entry for entry in contenders(table) if entry[0] not in absent]
@@ -221,7 +221,7 @@ def main():
             print(f"{library} takes no part: {absent[library]}")
         names = given.sets or (QUICK if given.quick else SETS)
         repeats = given.repeats or (2 if given.quick else 5)
-        measure.data_folder()  # before anything stored is dropped
+        measure.study.folder()  # before anything stored is dropped
         for name in names:
             results.drop(lambda line, name=name: line["set"] == name)
             run(name, results, repeats, absent)

@@ -57,7 +57,7 @@ def make(contender, seed, threads=1):
 
 def attempt(name, contender, seed):
     """One measurement of a cascade of hedgerow's; run in a fresh process."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     made = []
 
     def keep():
@@ -70,7 +70,7 @@ def attempt(name, contender, seed):
 
 def attempt_df21(interpreter, name, seed, patience):
     """One measurement of DF21, by the interpreter of its own environment."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     train, test = table.split(None if table.official else seed)
     X = table.view("codes")
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def attempt_df21(interpreter, name, seed, patience):
 
 def accuracy(name, contender, seed, threads):
     """The accuracy of a cascade on the official test rows."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     train, test = table.split(None if table.official else seed)
     X = table.view("codes")
     start = time.perf_counter()
@@ -107,7 +107,7 @@ def scan(name, model, n_images, seed, threads):
 
     from hedgerow import MultiGrainedScanner
 
-    table = measure.load(name)
+    table = measure.read_table(name)
     train, test = table.split()
     train = np.sort(np.random.default_rng(seed).choice(train, n_images, replace=False))
     X = table.view("codes")
@@ -317,7 +317,7 @@ def main():
     given = parser.parse_args()
     results = measure.Results("cascade")
     if not given.render:
-        measure.data_folder()  # before anything stored is dropped
+        measure.study.folder()  # before anything stored is dropped
         results.drop(lambda line: "error" in line or (given.fresh and asked_for(line, given)))
         if not given.df21:
             print("DF21 takes no part: no interpreter given (--df21).")

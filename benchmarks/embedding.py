@@ -32,7 +32,7 @@ LINEAR, BUMPS = "linear", ("raw", "rbf")
 
 def run(name, results, repeats):
     """All contenders on one set, all on the same one-hot matrix."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     X = np.nan_to_num(table.view("one-hot"))
     for seed in range(1, repeats + 1):
         train, test = table.split(seed)

@@ -48,7 +48,7 @@ def contenders(name, seed, counts):
 
 def attempt(name, library, kind, view, threads, seed):
     """One measurement; run in a fresh process. Official split where there is one, else by seed."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     make = partial(peers.make_forest, library, kind, table.task, seed, threads)
     return measure.trial(make, table, view, table.split(None if table.official else seed))
 
@@ -215,7 +215,7 @@ def main():
         absent = peers.missing()
         for library, reason in absent.items():
             print(f"{library} takes no part: {reason}")
-        measure.data_folder()  # before anything stored is dropped
+        measure.study.folder()  # before anything stored is dropped
         # What failed is tried again by every new run.
         results.drop(lambda line: line["set"] in given.sets and (given.fresh or "error" in line))
         stored = sum(len(results.measurements(set=name)) for name in given.sets)

@@ -16,9 +16,10 @@ import shutil
 from pathlib import Path
 
 from hedgerow._files import write_text
-from hedgerow.cli.compare import HEADINGS, significant
-from hedgerow.compare import Comparison, compare
-from hedgerow.datasets import load
+from hedgerow.cli.compare import significant
+from hedgerow.comparison import Comparison, compare
+from hedgerow.comparison.records import METRIC_NAMES, UNITS
+from hedgerow.datasets import load_data
 from hedgerow.papers import study
 
 SETS = ("adult", "letter", "california_housing")
@@ -27,7 +28,7 @@ MOST_ROWS = 8  # of a leaderboard on the page
 
 
 def run(name, budget, n_jobs, folder):
-    table = load(name)
+    table = load_data(name)
     comparison = compare(
         table.X,
         table.y,
@@ -78,7 +79,8 @@ def leaderboard(comparison):
                 significant(row["us_per_row"], 2),
             ]
         )
-    header = ["model", HEADINGS[metric], HEADINGS[other], "splits", "bytes", "fit s", "µs/row"]
+    names = METRIC_NAMES[metric], METRIC_NAMES[other]
+    header = ["model", *names, "splits", "bytes", "fit s", UNITS["latency"]]
     return study.markdown(header, rows)
 
 

@@ -37,7 +37,7 @@ def contenders(n_splits, C):
 
 def run(name, results, repeats):
     """All contenders on one set, one after the other, `repeats` times."""
-    table = measure.load(name)
+    table = measure.read_table(name)
     X = table.view("one-hot")
     train, test = table.split()
     X_train, y_train, X_test = X[train], table.y[train], X[test]

@@ -76,7 +76,7 @@ class Contest:
     """A table, and what is measured on it."""
 
     def __init__(self, results, name):
-        self.results, self.table = results, measure.load(name)
+        self.results, self.table = results, measure.read_table(name)
         self.rows = self.table.split(1)
 
     def parts(self, kind):

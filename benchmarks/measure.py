@@ -2,7 +2,7 @@
 
 Parts
 -----
-`Table`, `load`     a data set, its splits and the forms in which it is given to a library
+`Table`, `read_table` a data set, its splits and the forms in which it is given to a library
 `seconds`           median time of a call, repeated while it is short
 `PeakMemory`        memory that a block of code needed on top of what was there before
 `trial`             everything measured of one model on one split
@@ -25,7 +25,6 @@ import contextlib
 import ctypes
 import gc
 import importlib.metadata
-import json
 import multiprocessing
 import pickle
 import platform
@@ -41,28 +40,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
+from hedgerow.papers import study
+
+RESULTS = Path(__file__).resolve().parent / "results"
 REGRESSION = {"california_housing", "flights_3m"}
 TEST_FRACTION = 0.25
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "ydf", "lightgbm", "hedgerow")
 
 
 # --- data ---------------------------------------------------------------------------------------
-
-
-def data_folder():
-    """Folder with one Parquet file per data set; without one the program ends with a message."""
-    given = os.environ.get("HEDGEROW_DATA")
-    folder = Path(given) if given else HERE.parents[1] / "shared" / "data"
-    if not folder.is_dir():
-        sys.exit(
-            "The benchmarks need a folder of Parquet files, one per data set (mnist.parquet, ...), "
-            "each with the columns 'target' and, where there is an official split, 'split'. "
-            "Give it in the environment variable HEDGEROW_DATA"
-            + (f" (now {given!r}, which is not a folder)." if given else " (now unset).")
-        )
-    return folder
 
 
 @dataclass
@@ -127,21 +113,17 @@ class Table:
         return column.to_numpy("float32")
 
 
-def load(name):
-    """Data set `name` as a `Table`."""
-    path = data_folder() / f"{name}.parquet"
-    if not path.is_file():
-        sys.exit(f"No data set {name!r}: the data folder has no file {path.name}.")
-    frame = pd.read_parquet(path)
-    target = frame["target"]
+def read_table(name):
+    """Data set `name` of the folder HEDGEROW_DATA as a `Table`."""
+    found = study.read(name, study.folder())
     official = None
-    if "split" in frame:
-        official = tuple(np.flatnonzero(frame["split"] == part) for part in ("train", "test"))
+    if found.split is not None:
+        official = tuple(np.flatnonzero(found.split == part) for part in ("train", "test"))
     if name in REGRESSION:
-        y = target.to_numpy("float64")
+        y = found.y.to_numpy("float64")
     else:
-        y = np.unique(target.to_numpy(), return_inverse=True)[1].astype("int64")
-    return Table(name, frame.drop(columns=["target", "split"], errors="ignore"), y, official)
+        y = np.unique(found.y.to_numpy(), return_inverse=True)[1].astype("int64")
+    return Table(name, found.X, y, official)
 
 
 def take(X, rows):
@@ -353,33 +335,29 @@ class Results:
     """
 
     name: str
-    lines: list[dict] = field(default_factory=list)
 
     def __post_init__(self):
-        self.path = RESULTS / f"{self.name}.jsonl"
-        if self.path.is_file():
-            self.lines = [json.loads(line) for line in self.path.read_text().splitlines()]
+        self.journal = study.Journal(RESULTS / f"{self.name}.jsonl")
         self.run = 1 + max((line["run"] for line in self.lines), default=0)
+
+    @property
+    def lines(self):
+        """All lines so far."""
+        return self.journal.lines
 
     def add(self, **line):
         """Append one measurement; the first of a run is preceded by its environment."""
         if not any(known["run"] == self.run for known in self.lines):
-            self._append({"run": self.run, "environment": environment()})
-        self._append({"run": self.run, **line})
-
-    def _append(self, line):
-        self.lines.append(line)
-        RESULTS.mkdir(exist_ok=True)
-        with self.path.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+            self.journal.append({"run": self.run, "environment": environment()})
+        self.journal.append({"run": self.run, **line})
 
     def drop(self, unwanted):
         """Forget the measurements for which `unwanted(line)` holds, and runs left without any."""
         kept = [m for m in self.measurements() if not unwanted(m)]
         runs = {m["run"] for m in kept}
-        self.lines = [m for m in self.lines if m["run"] in runs and (m in kept or is_run(m))]
-        if self.path.is_file():
-            self.path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
+        self.journal.replace(
+            [m for m in self.lines if m["run"] in runs and (m in kept or is_run(m))]
+        )
 
     def measurements(self, **wanted):
         """Measurements whose fields have the `wanted` values."""
@@ -410,7 +388,7 @@ class Results:
         used = {m["run"] for m in self.measurements()}
         runs = [m["environment"] for m in self.lines if is_run(m) and m["run"] in used]
         if not runs:
-            sys.exit(f"No measurements yet: {self.path.name} is empty.")
+            sys.exit(f"No measurements yet: {self.journal.path.name} is empty.")
         write_page(self.name, title, runs, body)
 
 

@@ -6,10 +6,11 @@ with optional data sets.
 """
 
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from hedgerow.datasets import folder as datasets_folder
 
 EXAMPLES = os.environ.get("HEDGEROW_EXAMPLES")
 
@@ -27,7 +28,7 @@ settings.load_profile("hedgerow")
 @pytest.fixture(scope="session")
 def data_folder():
     """Folder with the optional data sets; the test is skipped when there is none."""
-    folder = Path(os.environ.get("HEDGEROW_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    if not folder.is_dir():
+    folder = datasets_folder.data_folder()
+    if folder is None:
         pytest.skip("no data folder; set HEDGEROW_DATA")
     return folder

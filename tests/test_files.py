@@ -79,3 +79,28 @@ def test_a_disk_without_room_is_left_as_it_was(tmp_path):
     )
     assert done.stdout.count("refused:") == 4, done.stderr
     assert list((tmp_path / "empty").iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from hedgerow._files import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
+def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_the_file(tmp_path):
+    path = tmp_path / "model [1].bin"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+        assert len(list(tmp_path.glob("*.part"))) == 1
+    other = tmp_path / ".other.12345678.part"
+    other.touch()
+    with replacing(path) as file:
+        file.write(b"one")
+        write_text(path, "another, while the first is being written")
+        assert len(list(tmp_path.glob(".model*.part"))) == 1
+    assert path.read_bytes() == b"one"
+    assert sorted(tmp_path.iterdir()) == sorted([path, other])

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 import hedgerow
-from hedgerow.compare import MODELS
+from hedgerow.comparison import MODELS
 from hedgerow.storage import FORMAT
 
 OURS = [

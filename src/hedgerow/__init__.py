@@ -9,7 +9,7 @@ from hedgerow.cascade import (
     TreeNetworkClassifier,
     TreeNetworkRegressor,
 )
-from hedgerow.compare import compare, fit_within
+from hedgerow.comparison import compare, fit_within
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,

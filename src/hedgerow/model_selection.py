@@ -19,8 +19,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from hedgerow import _parameters as parameters
+from hedgerow._folds import folds_of
 
-__all__ = ["Comparison", "FiveByTwo", "combined_f_test", "corrected_t_test", "paired_t_test"]
+__all__ = ["FiveByTwo", "TestResult", "combined_f_test", "corrected_t_test", "paired_t_test"]
 
 
 class FiveByTwo(BaseCrossValidator):
@@ -88,22 +89,19 @@ class FiveByTwo(BaseCrossValidator):
         has_classes = y is not None and type_of_target(y) in ("binary", "multiclass")
         classes = np.unique(np.asarray(y), return_inverse=True)[1] if has_classes else None
         for _ in range(5):
-            order = random.permutation(n_rows)
-            if classes is not None:
-                order = order[np.argsort(classes[order], kind="stable")]
-            one, other = np.sort(order[::2]), np.sort(order[1::2])
+            one, other = folds_of(np.arange(n_rows), 2, random, classes)
             yield one, other
             yield other, one
 
 
-class Comparison(NamedTuple):
+class TestResult(NamedTuple):
     """A statistic and its p-value."""
 
     statistic: float
     pvalue: float
 
 
-def paired_t_test(a: Any, b: Any) -> Comparison:
+def paired_t_test(a: Any, b: Any) -> TestResult:
     """Dietterich's 5x2 cv paired t-test of equal expected scores.
 
     Parameters
@@ -113,7 +111,7 @@ def paired_t_test(a: Any, b: Any) -> Comparison:
 
     Returns
     -------
-    result : Comparison
+    result : TestResult
         ``statistic`` has five degrees of freedom; it is positive where ``a`` is better on the
         first split. ``pvalue`` is two-sided.
 
@@ -127,10 +125,10 @@ def paired_t_test(a: Any, b: Any) -> Comparison:
     """
     differences, variances = _replications(a, b)
     statistic = _ratio(differences[0, 0], np.sqrt(variances.mean()))
-    return Comparison(statistic, float(2 * stats.t.sf(abs(statistic), 5)))
+    return TestResult(statistic, float(2 * stats.t.sf(abs(statistic), 5)))
 
 
-def combined_f_test(a: Any, b: Any) -> Comparison:
+def combined_f_test(a: Any, b: Any) -> TestResult:
     """Alpaydin's combined 5x2 cv F test of equal expected scores.
 
     Parameters
@@ -140,7 +138,7 @@ def combined_f_test(a: Any, b: Any) -> Comparison:
 
     Returns
     -------
-    result : Comparison
+    result : TestResult
         ``statistic`` has 10 and 5 degrees of freedom.
 
     Examples
@@ -153,10 +151,10 @@ def combined_f_test(a: Any, b: Any) -> Comparison:
     """
     differences, variances = _replications(a, b)
     statistic = _ratio(np.sum(differences**2), 2 * variances.sum())
-    return Comparison(statistic, float(stats.f.sf(statistic, 10, 5)))
+    return TestResult(statistic, float(stats.f.sf(statistic, 10, 5)))
 
 
-def corrected_t_test(a: Any, b: Any, test_ratio: float) -> Comparison:
+def corrected_t_test(a: Any, b: Any, test_ratio: float) -> TestResult:
     """Nadeau and Bengio's corrected resampled t-test of equal expected scores.
 
     Training sets of a cross-validation overlap, so the scores vary less than independent ones
@@ -171,7 +169,7 @@ def corrected_t_test(a: Any, b: Any, test_ratio: float) -> Comparison:
 
     Returns
     -------
-    result : Comparison
+    result : TestResult
         ``statistic`` has ``n_splits - 1`` degrees of freedom and is positive where ``a`` is
         better. ``pvalue`` is two-sided.
 
@@ -196,7 +194,7 @@ def corrected_t_test(a: Any, b: Any, test_ratio: float) -> Comparison:
     n = len(difference)
     spread = np.sqrt((1 / n + test_ratio) * difference.var(ddof=1))
     statistic = _ratio(difference.mean(), spread)
-    return Comparison(statistic, float(2 * stats.t.sf(abs(statistic), n - 1)))
+    return TestResult(statistic, float(2 * stats.t.sf(abs(statistic), n - 1)))
 
 
 def _replications(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:

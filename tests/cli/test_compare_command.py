@@ -1,4 +1,5 @@
 import json
+import signal
 import sys
 
 import numpy as np
@@ -7,8 +8,8 @@ import pytest
 import hedgerow
 from hedgerow.cli import main
 from hedgerow.cli.compare import significant
-from hedgerow.compare import MODELS, Comparison
-from hedgerow.compare import evaluate as evaluate_module
+from hedgerow.comparison import MODELS, Comparison
+from hedgerow.comparison.run import Run
 
 INSTALLED = {name for name, model in MODELS.items() if model.is_installed}
 QUICK = ("--folds", "2", "--models", "hedgerow DecisionTree,scikit-learn DecisionTree")
@@ -80,20 +81,109 @@ def test_limits_are_kept(run):
     assert result["n_splits"] <= 5
 
 
-def test_ctrl_c_shows_and_writes_what_is_finished(run, tmp_path, monkeypatch):
-    real = evaluate_module.Run.try_fold
+@pytest.fixture
+def stop_in_the_second_fold(monkeypatch):
+    """A signal in the second fold; the function that sends it."""
 
-    def stop_in_the_second_fold(self, fold, limit):
-        if fold == 1:
-            raise KeyboardInterrupt
-        real(self, fold, limit)
+    def prepare(number):
+        real = Run.try_fold
 
-    monkeypatch.setattr(evaluate_module.Run, "try_fold", stop_in_the_second_fold)
+        def try_fold(self, fold, *rest):
+            if fold == 1:
+                signal.raise_signal(number)
+            return real(self, fold, *rest)
+
+        monkeypatch.setattr(Run, "try_fold", try_fold)
+
+    return prepare
+
+
+def test_ctrl_c_shows_and_writes_what_is_finished(run, tmp_path, stop_in_the_second_fold):
+    stop_in_the_second_fold(signal.SIGINT)
     code, out, err = run("compare", "iris", *QUICK)
     assert code == 130
     assert "hedgerow DecisionTree (1 folds)" in out
     assert "hedgerow DecisionTree: interrupted" in err
-    assert (tmp_path / "hedgerow-results" / "results.json").exists()
+    folder = tmp_path / "hedgerow-results"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "best.hedgerow", "folds.jsonl", "report.html", "results.json",
+    ]  # fmt: skip
+    assert "fitting hedgerow DecisionTree on all rows, about " in err
+    assert "Ctrl-C leaves it out" in err
+
+
+def test_after_ctrl_c_only_the_fit_that_is_announced_is_made(
+    run, monkeypatch, stop_in_the_second_fold
+):
+    stop_in_the_second_fold(signal.SIGINT)
+    fitted = []
+    real = Run._fitted
+    monkeypatch.setattr(
+        Run, "_fitted", lambda self, X, y: fitted.append((self.name, len(y))) or real(self, X, y)
+    )
+    _, _, err = run("compare", "iris", *QUICK)
+    # Both models in the first fold, and the best of ours on all rows.
+    assert [rows for _, rows in fitted] == [75, 75, 150]
+    assert f"fitting {fitted[-1][0]} on all rows" in err
+
+
+def test_a_second_ctrl_c_leaves_the_results_and_ends(
+    run, monkeypatch, tmp_path, stop_in_the_second_fold
+):
+    stop_in_the_second_fold(signal.SIGINT)
+    monkeypatch.setattr(Run, "fit", lambda self: signal.raise_signal(signal.SIGINT))
+    code, _, _ = run("compare", "iris", *QUICK)
+    assert code == 130
+    written = sorted(path.name for path in (tmp_path / "hedgerow-results").iterdir())
+    assert written == ["folds.jsonl", "results.json"]
+
+
+def test_sigterm_writes_the_results_and_fits_nothing(run, tmp_path, stop_in_the_second_fold):
+    before = signal.getsignal(signal.SIGTERM)
+    stop_in_the_second_fold(signal.SIGTERM)
+    code, out, _ = run("compare", "iris", *QUICK)
+    assert code == 143
+    assert "hedgerow DecisionTree (1 folds)" in out
+    written = sorted(path.name for path in (tmp_path / "hedgerow-results").iterdir())
+    assert written == ["folds.jsonl", "results.json"]
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_anything_is_finished_ends_it(run, monkeypatch, number, expected):
+    monkeypatch.setattr(Run, "try_fold", lambda *_: signal.raise_signal(number))
+    assert run("compare", "iris", *QUICK)[0] == expected
+
+
+def test_resume_goes_on_from_the_finished_folds(
+    run, tmp_path, monkeypatch, stop_in_the_second_fold
+):
+    with monkeypatch.context():
+        stop_in_the_second_fold(signal.SIGINT)
+        _, _, err = run("compare", "iris", *QUICK)
+    assert "'--resume' goes on from them" in err
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    ran = []
+    real = Run.try_fold
+    monkeypatch.setattr(
+        Run, "try_fold", lambda self, n, *rest: ran.append(n) or real(self, n, *rest)
+    )
+    code, out, err = run("compare", "iris", *QUICK, "--resume")
+    assert (code, ran) == (0, [1, 1])
+    assert "(1 folds)" not in out
+    folder = tmp_path / "hedgerow-results"
+    assert not (folder / "folds.jsonl").exists()
+    assert len(Comparison.from_json((folder / "results.json").read_text()).best_result.folds) == 2
+
+
+def test_resume_refuses_the_folds_of_another_table(run, stop_in_the_second_fold):
+    stop_in_the_second_fold(signal.SIGINT)
+    run("compare", "iris", *QUICK)
+    code, _, err = run("compare", "wine", *QUICK, "--resume")
+    assert code == 1
+    assert "is the journal of another comparison: its table was another one." in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -102,6 +192,7 @@ def test_ctrl_c_shows_and_writes_what_is_finished(run, tmp_path, monkeypatch):
         (["nowhere.csv"], 1, "there is no file 'nowhere.csv'"),
         (["iris", "--target", "petal"], 1, "'iris' has its own target"),
         (["iris", "--folds", "1"], 2, "--folds"),
+        (["iris", "--resume", "--no-files"], 2, "'--resume' reads from the folder of results"),
         (["iris", "--no-such-option"], 2, "--no-such-option"),
         (["iris", "--budget", "soon"], 1, "'budget' must be one of small"),
         (["iris", "--models", "elm"], 2, "no model is called 'elm'"),

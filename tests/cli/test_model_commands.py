@@ -1,5 +1,6 @@
 """train, predict, show, explain, reproduce and data."""
 
+import gzip
 import json
 import sys
 import types
@@ -10,7 +11,7 @@ import pytest
 
 import hedgerow
 import hedgerow.papers
-from hedgerow.datasets import load
+from hedgerow.datasets import load_data
 
 COMMANDS = ["compare", "train", "predict", "show", "explain", "reproduce", "data"]
 
@@ -53,7 +54,7 @@ def test_predict_gives_what_the_model_says(run, model, table, frame, tmp_path, e
     assert code == 0
     assert "80 rows predicted" in text
     loaded = hedgerow.load(tmp_path / model)
-    X = load(str(table), "warm").X
+    X = load_data(str(table), "warm").X
     read = {"csv": pd.read_csv, "tsv": pd.read_table}.get(ending)
     found = read(out) if read else getattr(pd, f"read_{ending}")(out)
     assert found["prediction"].tolist() == loaded.predict(X).tolist()
@@ -77,7 +78,7 @@ def test_predict_streams(run, model, frame, tmp_path, monkeypatch):
     many.to_csv("many.csv", index=False)
     assert run("predict", model, "many.csv", "--out", "p.csv")[0] == 0
     loaded = hedgerow.load(tmp_path / model)
-    X = load("many.csv", "warm").X
+    X = load_data("many.csv", "warm").X
     assert pd.read_csv("p.csv")["prediction"].tolist() == loaded.predict(X).tolist()
 
 
@@ -111,6 +112,20 @@ def test_a_file_that_does_not_fit_is_refused(run, model, frame, tmp_path, change
     assert err.count("\n") == 1
     assert not (tmp_path / "p.csv").exists()
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
+@pytest.mark.parametrize("options", [[], ["--proba", "--keep", "size"]])
+def test_a_file_without_rows_has_no_predictions(run, model, frame, ending, options):
+    empty = frame[:0]
+    path = f"empty.{ending}"
+    empty.to_csv(path, index=False) if ending == "csv" else getattr(empty, f"to_{ending}")(path)
+    code, out, err = run("predict", model, path, "--out", "p.csv", *options)
+    assert (code, err) == (0, "")
+    assert "0 rows predicted" in out
+    columns = ["size", "prediction", "p(no)", "p(yes)"] if options else ["prediction"]
+    found = pd.read_csv("p.csv")
+    assert (list(found.columns), len(found)) == (columns, 0)
 
 
 @pytest.mark.parametrize("form", ["text", "rules", "dot"])
@@ -163,12 +178,21 @@ def test_explain_follows_rows(run, model, table, frame):
         (["train", "iris", "--model", "Elm"], 2, "no model is called 'elm'"),
         (["train", "iris", "--set", "max_depth"], 2, "'--set' must be like max_depth=5"),
         (["train", "iris", "--set", "depth=3"], 1, "Invalid parameter 'depth'"),
+        (["train", "iris", "--set", "callback=5"], 2, "cannot give 'callback', a function"),
+        (["train", "adult@x"], 1, "'adult@x' must name a version on OpenML by its number"),
+        (["train", "cut.csv.gz", "--target", "y"], 1, "is damaged or was cut off"),
+        (["predict", "m.hedgerow", "more.csv"], 1, "Expected 5 fields in line 3, saw 6"),
         (["train", "iris", "--out", "no/such/folder"], 1, "No such file or directory"),
         (["reproduce", "war-and-peace"], 2, "no paper is called 'war-and-peace'"),
         (["data", "no_such.csv"], 1, "there is no file 'no_such.csv'"),
     ],
 )
-def test_errors_are_one_line(run, model, args, code, message):
+def test_errors_are_one_line(run, model, args, code, message, frame, tmp_path):
+    whole = gzip.compress(b"x,y\n" + b"1,2\n" * 20_000)
+    (tmp_path / "cut.csv.gz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "more.csv").write_text(
+        ",".join(frame) + "\n1,red,True,2020-01-01,yes\n1,red,True,2020-01-01,yes,more\n"
+    )
     got, out, err = run(*args)
     assert (got, out) == (code, "")
     assert err.startswith("hedgerow: error: ")
@@ -181,6 +205,8 @@ def test_reproduce_lists_papers_and_passes_the_rest_on(run, monkeypatch):
     assert code == 0
     assert "decision-tree-embedding" in out
     assert "study" not in out
+    assert "chessboard" not in out  # a part of a paper
+    assert "no paper is called 'chessboard'" in run("reproduce", "chessboard")[2]
     assert "decision-tree-embedding" in json.loads(run("reproduce", "--json")[1])
 
     heard = []
@@ -198,4 +224,4 @@ def test_data_lists_describes_and_writes(run, tmp_path):
     assert "breast_cancer" in out
     code, out, _ = run("data", "iris", "--out", "iris.parquet", "--json")
     assert json.loads(out)["rows"] == 150
-    assert load(str(tmp_path / "iris.parquet"), "species").X.shape == (150, 4)
+    assert load_data(str(tmp_path / "iris.parquet"), "species").X.shape == (150, 4)

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hedgerow.datasets import available, load
+from hedgerow.datasets import available, load_data
 from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns, read_frame
 from hedgerow.datasets.loaders import BUNDLED
 
@@ -52,7 +52,7 @@ NAMES = ["d.csv", "d.csv.gz", "d.tsv", "d.parquet", "d.feather", "d.xlsx", "d.ar
 def test_every_kind_of_file_gives_the_same_table(frame, tmp_path, name):
     path = tmp_path / name
     write(frame, path)
-    table = load(str(path), "warm")
+    table = load_data(str(path), "warm")
     assert table.y.tolist() == frame["warm"].tolist()
     assert list(table.X.columns) == ["size", "count", "colour", "open", "seen"]
     pd.testing.assert_series_equal(table.X["size"], frame["size"])
@@ -90,7 +90,7 @@ def test_chunks_can_be_written(frame, tmp_path, name):
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_sets_load_offline(name):
-    table = load(name)
+    table = load_data(name)
     assert len(table.X) == len(table.y) > 100
     assert available()[name] == "bundled"
 
@@ -100,7 +100,7 @@ def test_sets_of_the_users_folder_are_found_by_name(frame, tmp_path, monkeypatch
         tmp_path / "things.parquet"
     )
     monkeypatch.setenv("HEDGEROW_DATA", str(tmp_path))
-    table = load("things")
+    table = load_data("things")
     assert (table.target, table.name) == ("target", "things")
     assert "split" not in table.X
     assert available()["things"] == "HEDGEROW_DATA"
@@ -108,7 +108,7 @@ def test_sets_of_the_users_folder_are_found_by_name(frame, tmp_path, monkeypatch
 
 def test_rows_without_a_target_are_left_out_with_a_note(frame, tmp_path):
     frame.to_csv(tmp_path / "d.csv", index=False)
-    table = load(str(tmp_path / "d.csv"), "colour")
+    table = load_data(str(tmp_path / "d.csv"), "colour")
     assert len(table.y) == len(table.X) == frame["colour"].notna().sum()
     assert table.notes == ["7 rows without a 'colour' were left out"]
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_loaded_is_named(frame, tmp_path, monkeypatch, name, targ
     frame.assign(nothing=None).to_csv("d.csv", index=False)
     (tmp_path / "d.doc").touch()
     with pytest.raises((ValueError, FileNotFoundError), match=message):
-        load(name, target)
+        load_data(name, target)
 
 
 def test_openml_is_asked_for_other_names(monkeypatch):
@@ -142,5 +142,83 @@ def test_openml_is_asked_for_other_names(monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
     monkeypatch.delenv("HEDGEROW_DATA", raising=False)
     with pytest.raises(ValueError, match="'adult@2' is neither a file nor one of .*: no network"):
-        load("adult@2")
+        load_data("adult@2")
     assert (asked["name"], asked["version"]) == ("adult", 2)
+
+
+@pytest.mark.parametrize("name", ["adult@x", "adult@²", "adult@", "²"])
+def test_only_numbers_are_versions(name, monkeypatch):
+    def fetch(**arguments):
+        raise OSError(f"no network for {arguments.get('name')}")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    message = "no network for ²" if name == "²" else "must name a version on OpenML by its number"
+    with pytest.raises(ValueError, match=message):
+        load_data(name)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.bz2", "csv.xz", "csv.zip"])
+def test_compressed_files_are_read_as_plain_ones_are(frame, tmp_path, ending):
+    path = tmp_path / f"table.{ending}"
+    frame.to_csv(path, index=False, sep=";")
+    assert read_columns(path) == list(frame.columns)
+    assert load_data(str(path), "warm").X.shape == (60, 5)
+
+
+def test_decimal_commas_are_numbers_where_another_sign_separates(frame, tmp_path):
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False, sep=";", decimal=",")
+    table = load_data(str(path), "warm")
+    np.testing.assert_array_equal(table.X["size"], frame["size"])
+    (chunk,) = read_chunks(path, ["size"])
+    np.testing.assert_array_equal(chunk["size"], frame["size"])
+
+
+def test_decimal_commas_that_cannot_be_read_are_named(frame, tmp_path):
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False, decimal=",")
+    (note,) = load_data(str(path), "warm").notes
+    assert note.startswith("the numbers of 'size' have commas")
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_a_target_that_occurs_twice_is_refused(tmp_path, ending):
+    path = tmp_path / f"table.{ending}"
+    frame = pd.DataFrame([[1, "a", 2], [3, "b", 4]] * 5, columns=["y", "x", "y"])
+    if ending == "xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    else:
+        frame.to_csv(path, index=False)
+    with pytest.raises(ValueError, match="has 2 columns called 'y': rename all but the one"):
+        load_data(str(path), "y")
+    assert list(load_data(str(path), "x").X.columns) == ["y", "y.1"]
+
+
+@pytest.mark.parametrize("name", ["d.csv.gz", "d.csv.xz", "d.csv.bz2"])
+def test_a_file_that_was_cut_off_is_named(frame, tmp_path, name):
+    path = tmp_path / name
+    pd.concat([frame] * 50).to_csv(path, index=False)
+    path.write_bytes(path.read_bytes()[:-200])
+    for read in (read_frame, lambda path: list(read_chunks(path, ["size"]))):
+        with pytest.raises(ValueError, match=f"{name}' is damaged or was cut off"):
+            read(path)
+
+
+@pytest.mark.parametrize(("encoding", "called"), [("latin-1", "LATIN1"), ("utf-16", "UTF-16")])
+def test_another_encoding_is_named_with_a_remedy(frame, tmp_path, encoding, called):
+    path = tmp_path / "d.csv"
+    frame.rename(columns={"size": "größe"}).to_csv(path, index=False, encoding=encoding)
+    message = rf"d.csv' is not text in UTF-8 .*: iconv -f {called} -t UTF-8 d.csv > utf8.csv"
+    for read in (read_frame, read_columns):
+        with pytest.raises(ValueError, match=message):
+            read(path)
+
+
+def test_a_row_with_too_many_fields_is_refused_by_every_reader(frame, tmp_path):
+    path = tmp_path / "d.csv"
+    frame.to_csv(path, index=False)
+    path.write_text(path.read_text() + "1,2,red,True,2020-01-01,yes,more\n")
+    for read in (read_frame, lambda path: list(read_chunks(path, ["size"]))):
+        with pytest.raises(ValueError, match="Expected 6 fields in line 62, saw 7"):
+            read(path)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from strategies import tables
 
-from hedgerow import DecisionTreeClassifier
-from hedgerow.inspect import explain
+from hedgerow import DecisionTreeClassifier, MeanMarginTreeClassifier
+from hedgerow.inspect import explain, rules
 
 # scikit-learn looks for infinities by a sum, which huge numbers of both signs upset.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
@@ -109,3 +109,22 @@ def test_wrong_frame(iris):
         explain(iris.model, iris.X.iloc[:3])
     with pytest.raises(ValueError, match="has unknown \\['extra'\\]"):
         explain(iris.model, iris.X.iloc[[0]].assign(extra=1.0))
+
+
+def test_the_path_is_the_engines_even_on_the_border_of_an_oblique_test():
+    """Rows on a plane up to rounding, where the order of a sum decides."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 9)), rng.integers(0, 2, 60)
+    model = MeanMarginTreeClassifier(max_depth=1, standardize=False).fit(X, y)
+    (condition,) = rules(model)[0].conditions
+    weights = np.zeros(9)
+    weights[list(condition.features)] = condition.weights
+    on_plane = rng.normal(size=(300, 9))
+    missed = condition.bound - on_plane @ weights
+    on_plane += missed[:, None] * weights / (weights @ weights)
+    leaves = model.apply(on_plane)
+    assert 0 < np.mean(leaves == leaves[0]) < 1
+    explained = [explain(model, row) for row in on_plane]
+    assert [explanation.leaf for explanation in explained] == leaves.tolist()
+    texts = [str(explanation.steps[0]) for explanation in explained]
+    assert any("(it is equal up to rounding)" in text for text in texts)

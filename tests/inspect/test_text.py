@@ -47,3 +47,12 @@ def test_a_graph_deeper_than_the_recursion_limit_is_written_once(ladder):
 def test_wrong_max_depth(iris, max_depth):
     with pytest.raises(ValueError, match="'max_depth' must be a positive int or None, got"):
         export_text(iris.model, max_depth=max_depth)
+
+
+def test_the_text_of_a_deep_graph_stays_short(ladder):
+    lines = export_text(ladder(200)).splitlines()
+    assert len(lines) == 3 * 2 * 200
+    assert max(map(len, lines)) < 250
+    assert lines[40].startswith("|   " * 40)
+    assert "level" not in lines[40]
+    assert lines[41] == "|   " * 40 + "... level 41: x1 <= 60.5: [node 63]"

@@ -62,10 +62,10 @@ def test_leaf_means_and_oracle_anchors_are_equally_good_in_the_plane(monkeypatch
 
 def test_every_set_of_the_table_loads(data_folder):
     for name in paper.QUICK:
-        X, y = paper.load(name, data_folder)
+        X, y = paper.prepare(name, data_folder)
         assert len(X) == len(y)
         assert np.isfinite(X).all()
-    assert len(np.unique(paper.load("wholesale", data_folder)[1])) == 3
+    assert len(np.unique(paper.prepare("wholesale", data_folder)[1])) == 3
 
 
 def test_missing_data_folder_is_explained():

@@ -7,27 +7,6 @@ import pytest
 from hedgerow.papers import study
 
 
-def test_journal_remembers_over_a_cut_off_line(tmp_path):
-    path = tmp_path / "deep" / "journal.jsonl"
-    journal = study.Journal(path)
-    journal.add({"set": "iris", "seed": 0}, accuracy=0.9)
-    journal.add({"set": "iris", "seed": 1}, accuracy=0.8)
-    with path.open("a") as file:
-        file.write('{"key": {"set": "wi')
-    again = study.Journal(path)
-    assert again.get(seed=1, set="iris") == {"accuracy": 0.8}
-    assert again.get(set="wine", seed=0) is None
-    again.add({"set": "wine", "seed": 0}, accuracy=1.0)
-    assert len(study.Journal(path).find(seed=0)) == 2
-
-
-def test_the_last_result_of_a_unit_counts(tmp_path):
-    journal = study.Journal(tmp_path / "journal.jsonl")
-    journal.add({"set": "iris"}, accuracy=0.1)
-    journal.add({"set": "iris"}, accuracy=0.9)
-    assert study.Journal(journal.path).find() == [({"set": "iris"}, {"accuracy": 0.9})]
-
-
 def test_read_separates_target_and_split(tmp_path):
     frame = pd.DataFrame({"a": [1, 2], "target": ["x", "y"], "split": ["train", "test"]})
     frame.to_parquet(tmp_path / "small.parquet")

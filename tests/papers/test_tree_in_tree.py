@@ -40,7 +40,7 @@ def test_quick_run_writes_the_page_and_is_not_repeated(digits, tmp_path, capsys)
 
 
 def test_budget_of_table_1_is_kept_and_nothing_but_the_training_part_chooses(digits):
-    data = paper.load("optdigits", digits, seed=1)
+    data = paper.prepare("optdigits", digits, seed=1)
     published = paper.Published(0, 40, 0, 50)
     found = paper.run_table_1(data, 0, published, paper.QUICK)
     assert found["TnT"]["splits"] <= 40
@@ -51,7 +51,7 @@ def test_budget_of_table_1_is_kept_and_nothing_but_the_training_part_chooses(dig
 
 
 def test_ensembles_have_equal_numbers_of_splits(digits):
-    data = paper.load("optdigits", digits, seed=0)
+    data = paper.prepare("optdigits", digits, seed=0)
     for kind in "bag", "AdaBoost":
         found = paper.run_ensemble(data, kind, 30, [2, 4], seed=0)
         for n in "2", "4":

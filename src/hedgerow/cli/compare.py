@@ -1,9 +1,15 @@
 """``hedgerow compare``: the leaderboard, the report, the results and the best model."""
 
+import signal
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -12,12 +18,13 @@ import hedgerow
 from hedgerow._files import write_text
 from hedgerow.cli import options
 from hedgerow.cli.options import note
-from hedgerow.compare import Comparison
-from hedgerow.compare.comparison import COSTS
-from hedgerow.datasets import load
+from hedgerow.comparison import Comparison
+from hedgerow.comparison.budget import in_words
+from hedgerow.comparison.records import COSTS, INTERRUPTED, METRIC_NAMES, UNITS
+from hedgerow.datasets import load_data
 
-HEADINGS = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
-INTERRUPTED = 130
+RESULTS, JOURNAL, MODEL, REPORT = "results.json", "folds.jsonl", "best.hedgerow", "report.html"
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
 
 
 def compare(
@@ -42,15 +49,22 @@ def compare(
         Path, typer.Option(help="Folder for report.html, results.json and best.hedgerow.")
     ] = Path("hedgerow-results"),
     files: Annotated[bool, typer.Option(help="Write them.")] = True,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the folds that a stopped run finished.")
+    ] = False,
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
     """Cross-validate every model on the same folds, beside other libraries'."""
+    if resume and not files:
+        raise typer.BadParameter("'--resume' reads from the folder of results: drop '--no-files'.")
     chosen = list(options.find_models(models)) if models else None
-    table = load(data, target)
+    table = load_data(data, target)
     for text in table.notes:
         note(text)
-    with warnings.catch_warnings(record=True) as caught:
+    if files:
+        out.mkdir(parents=True, exist_ok=True)
+    with warnings.catch_warnings(record=True) as caught, _terminable() as terminated:
         warnings.simplefilter("default")
         result = hedgerow.compare(
             table.X,
@@ -65,7 +79,11 @@ def compare(
             n_jobs=jobs,
             name=table.name,
             target=table.target,
+            journal=out / JOURNAL if files else None,
+            resume=resume,
         )
+    if files:
+        write_text(out / RESULTS, result.to_json())
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         note(f"warning: {message}")
     for column, reason in result.data.dropped.items():
@@ -82,11 +100,41 @@ def compare(
         page.print(leaderboard(result))
         for line in summary(result):
             page.print(line, markup=False, highlight=False, soft_wrap=True)
+    stopped = any(entry.error == INTERRUPTED for entry in result.results)
     if files:
-        for path in write_files(result, out):
-            note(f"wrote {path}")
-    if result.interrupted and any(entry.error == "interrupted" for entry in result.results):
-        raise typer.Exit(INTERRUPTED)
+        note(f"wrote {out / RESULTS}")
+        if stopped:
+            note(f"the finished folds are in {out / JOURNAL}; '--resume' goes on from them")
+        if not terminated:
+            write_models(result, out, stopped)
+        if not result.interrupted:
+            (out / JOURNAL).unlink(missing_ok=True)
+    if stopped:
+        raise typer.Exit(EXIT_TERMINATED if terminated else EXIT_INTERRUPTED)
+
+
+@contextmanager
+def _terminable() -> Iterator[list[int]]:
+    """Take SIGTERM for a Ctrl-C, so that what is finished is written; yield the signals heard."""
+    heard: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        interrupt = signal.getsignal(signal.SIGINT)
+        if callable(interrupt):
+            interrupt(signal.SIGINT, frame)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield heard
+    except KeyboardInterrupt:  # nothing was finished
+        raise typer.Exit(EXIT_TERMINATED if heard else EXIT_INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def leaderboard(result: Comparison) -> Table:
@@ -100,7 +148,8 @@ def leaderboard(result: Comparison) -> Table:
     )
     metric, other = result.metrics
     table.add_column("model", no_wrap=True)
-    for heading in (HEADINGS[metric], HEADINGS[other], "splits", "bytes", "fit s", "µs/row"):
+    names = METRIC_NAMES[metric], METRIC_NAMES[other]
+    for heading in (*names, "splits", "bytes", "fit s", UNITS["latency"]):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in result.rows:
         if not row["folds"]:
@@ -122,15 +171,14 @@ def summary(result: Comparison) -> list[str]:
     """The Pareto fronts, and the smallest model that is about as good as the best."""
     lines = []
     for cost, attribute in COSTS.items():
-        unit = {"splits": "splits", "bytes": "bytes", "latency": "µs/row"}[cost]
         front = [
             f"{name} ({result[name].mean(result.metric):.3f}, "
-            f"{_cost(getattr(result[name], attribute))} {unit})"
+            f"{_cost(getattr(result[name], attribute))} {UNITS[cost]})"
             for name in result.pareto(cost)
         ]
         lines.append(f"Best for its {cost}: " + " → ".join(front))
     if any(entry.is_ours and entry.folds for entry in result.results):
-        name = result.simplest.name
+        name = result.simplest_result.name
         lines.append(f"Smallest of hedgerow's that is about as good as the best: {name}")
     return lines
 
@@ -144,18 +192,20 @@ def _cost(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else significant(value)
 
 
-def write_files(result: Comparison, folder: Path) -> list[Path]:
-    """Write the results, the report and the best of hedgerow's models; return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = [folder / "results.json"]
-    write_text(written[0], result.to_json())
+def write_models(result: Comparison, folder: Path, stopped: bool) -> None:
+    """Write the best of hedgerow's models and the report, and say so.
+
+    After an interrupt the one fit that is still made is announced, and the report has no others.
+    """
     ours = [entry for entry in result.results if entry.is_ours and entry.folds]
     if ours:
-        written.append(folder / "best.hedgerow")
-        hedgerow.save(result.fit(ours[0].name), written[-1])
+        name, seconds = ours[0].name, float(np.median(ours[0].fit_seconds))
+        if stopped:
+            note(f"fitting {name} on all rows, about {in_words(seconds)}; Ctrl-C leaves it out")
+        hedgerow.save(result.fit(name), folder / MODEL)
+        note(f"wrote {folder / MODEL}")
     try:
-        result.report().write_html(folder / "report.html")
-        written.append(folder / "report.html")
+        result.report(refit=not stopped).write_html(folder / REPORT)
+        note(f"wrote {folder / REPORT}")
     except ModuleNotFoundError as error:
-        note(f"no report.html: {error}")
-    return written
+        note(f"no {REPORT}: {error}")

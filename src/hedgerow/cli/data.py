@@ -7,8 +7,8 @@ import typer
 
 from hedgerow._files import replacing
 from hedgerow.cli import options
-from hedgerow.compare.tables import describe, guess_task
-from hedgerow.datasets import available, load
+from hedgerow.comparison.tables import describe, guess_task
+from hedgerow.datasets import available, load_data
 from hedgerow.datasets.files import chunk_writer
 
 
@@ -32,7 +32,7 @@ def data(
                 print(f"{each:26} {origin}")
             print("and any name or number of a data set on OpenML, which is fetched once")
         return
-    table = load(name)
+    table = load_data(name)
     found = describe(table.X, {}, table.name, table.target)
     if out is not None:
         with replacing(out) as file, chunk_writer(file, out) as write:

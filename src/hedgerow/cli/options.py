@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from hedgerow.compare.models import MODELS, Model
+from hedgerow.comparison.models import MODELS, Model
 
 Data = Annotated[
     str,
@@ -45,19 +45,16 @@ def print_json(record: Any) -> None:
     print(json.dumps(record, indent=1, default=str))
 
 
-def find_models(words: str | None, *, ours: bool = False) -> dict[str, Model]:
+def find_models(words: str, *, ours: bool = False) -> dict[str, Model]:
     """Models by parts of their names, between commas: "tree,LightGBM".
 
     Parameters
     ----------
-    words : str or None
-        None stands for all.
+    words : str
     ours : bool, default=False
         Look among hedgerow's only, where a name may also go without the library.
     """
     known = {n: m for n, m in MODELS.items() if not ours or m.is_ours}
-    if words is None:
-        return known
     found: dict[str, Model] = {}
     for word in (part.strip().lower() for part in words.split(",")):
         exact = [n for n in known if word in (n.lower(), n.lower().removeprefix("hedgerow "))]

@@ -1,8 +1,8 @@
 """``hedgerow reproduce``: run a paper's experiments again."""
 
 import importlib
-import importlib.util
 import pkgutil
+from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -10,17 +10,18 @@ import typer
 import hedgerow.papers
 from hedgerow.cli import options
 
-NO_PAPERS = {"study"}  # what the papers share
 
-
-def papers() -> dict[str, str]:
-    """The papers by name, with the first line of what their module says."""
-    found = {}
-    for module in pkgutil.iter_modules(hedgerow.papers.__path__):
-        if module.name not in NO_PAPERS:
-            text = importlib.import_module(f"hedgerow.papers.{module.name}").__doc__ or ""
-            found[module.name.replace("_", "-")] = text.strip().partition("\n")[0]
-    return found
+def papers() -> dict[str, ModuleType]:
+    """The papers by name: the modules that have a command line of their own, ``main``."""
+    modules = (
+        importlib.import_module(f"hedgerow.papers.{module.name}")
+        for module in pkgutil.iter_modules(hedgerow.papers.__path__)
+    )
+    return {
+        module.__name__.rpartition(".")[2].replace("_", "-"): module
+        for module in modules
+        if hasattr(module, "main")
+    }
 
 
 def reproduce(
@@ -36,16 +37,16 @@ def reproduce(
     What follows the paper goes to it: --table 1, --figure 2, --quick, --seeds 5, --data FOLDER,
     --out FOLDER; 'hedgerow reproduce PAPER -- --help' tells them all.
     """
+    known = papers()
     if paper is None:
-        known = papers()
+        lines = {name: (m.__doc__ or "").strip().partition("\n")[0] for name, m in known.items()}
         if as_json:
-            options.print_json(known)
+            options.print_json(lines)
         else:
-            for name, text in known.items():
+            for name, text in lines.items():
                 print(f"{name:26} {text}")
         return
-    module = paper.replace("-", "_")
-    path = f"hedgerow.papers.{module}"
-    if module in NO_PAPERS or not module.isidentifier() or not importlib.util.find_spec(path):
-        raise typer.BadParameter(f"no paper is called {paper!r}; there are {', '.join(papers())}.")
-    importlib.import_module(path).main([arg for arg in context.args if arg != "--"])
+    module = known.get(paper.replace("_", "-"))
+    if module is None:
+        raise typer.BadParameter(f"no paper is called {paper!r}; there are {', '.join(known)}.")
+    module.main([arg for arg in context.args if arg != "--"])

@@ -10,7 +10,7 @@ import hedgerow
 from hedgerow import inspect
 from hedgerow._files import replacing, write_text
 from hedgerow.cli import options
-from hedgerow.compare.sizes import count_bytes, count_splits, find_depth
+from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
 from hedgerow.datasets.columns import check_columns, conform, feature_columns, word_columns
 from hedgerow.datasets.files import read_chunks, read_columns
 

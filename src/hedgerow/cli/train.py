@@ -6,15 +6,16 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 import hedgerow
 from hedgerow._files import replacing
 from hedgerow.cli import options
 from hedgerow.cli.options import note
-from hedgerow.compare.sizes import count_bytes, count_splits
-from hedgerow.compare.tables import drop_columns, guess_task, useless_columns
-from hedgerow.datasets import load
+from hedgerow.comparison.sizes import count_bytes, count_splits
+from hedgerow.comparison.tables import drop_columns, guess_task, useless_columns
+from hedgerow.datasets import load_data
 from hedgerow.datasets.columns import check_columns, conform, feature_columns, word_columns
 from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns
 
@@ -42,7 +43,7 @@ def train(
 
     With a limit it is the best of hedgerow's models within it, whatever its kind.
     """
-    table = load(data, target)
+    table = load_data(data, target)
     dropped = useless_columns(table.X)
     for text in [*table.notes, *(f"left out '{name}': it {why}" for name, why in dropped.items())]:
         note(text)
@@ -60,7 +61,8 @@ def train(
         if len(names) > 1:
             raise typer.BadParameter(f"'{model}' may be {' or '.join(names)}.")
         (entry,) = names.values()
-        fitted = entry.make(task, seed=seed, n_jobs=jobs).set_params(**_parse(settings)).fit(X, y)
+        estimator = entry.make(task, seed=seed, n_jobs=jobs)
+        fitted = estimator.set_params(**_parse(settings)).fit(X, y)
     hedgerow.save(fitted, out)
     record = {
         "model": type(fitted).__name__,
@@ -87,6 +89,8 @@ def _parse(settings: list[str] | None) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise typer.BadParameter(f"'--set' must be like max_depth=5, got {text!r}.")
+        if name == "callback":
+            raise typer.BadParameter("'--set' cannot give 'callback', a function: use Python.")
         try:
             parsed[name] = json.loads("null" if value == "None" else value)
         except json.JSONDecodeError:
@@ -144,10 +148,18 @@ def predict(
 def predictions(model: Any, X: Any, kept: Any, proba: bool) -> Any:
     """A frame of what was kept, the prediction and, if wanted, the probabilities."""
     frame = kept.reset_index(drop=True)
+    classes = getattr(model, "classes_", None)
+    if len(X) == 0:  # a model predicts one row at least
+        shares = np.empty((0, 0 if classes is None else len(classes)))
+        predicted = np.empty(0, dtype=float if classes is None else classes.dtype)
+    elif proba:
+        shares = model.predict_proba(X)
+        predicted = model.classes_[shares.argmax(axis=1)]
+    else:
+        predicted = model.predict(X)
+    frame = frame.assign(prediction=predicted)
     if not proba:
-        return frame.assign(prediction=model.predict(X))
-    shares = model.predict_proba(X)
-    frame = frame.assign(prediction=model.classes_[shares.argmax(axis=1)])
+        return frame
     return frame.assign(
         **{f"p({c})": share for c, share in zip(model.classes_, shares.T, strict=True)}
     )

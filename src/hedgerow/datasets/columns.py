@@ -80,6 +80,21 @@ def _as_times(column: Any) -> Any:
     return (column - pd.Timestamp(0)).dt.total_seconds()
 
 
+def decimal_commas(frame: Any) -> list[str]:
+    """Columns of words that are all numbers with a comma, or whole ones."""
+    from pandas.api import types
+
+    found = []
+    for name in frame.columns:
+        column = frame[name]
+        if types.is_string_dtype(column) and not isinstance(column.dtype, _categorical()):
+            words = column.dropna().astype(str)
+            is_number = words.str.fullmatch(r"[+-]?\d+(,\d+)?")
+            if len(words) and is_number.all() and words.str.contains(",").any():
+                found.append(name)
+    return found
+
+
 def feature_columns(model: Any) -> list[str]:
     """The columns that a model reads, by name."""
     names = model.schema_.feature_names
@@ -104,8 +119,6 @@ def check_columns(model: Any, names: list[str], source: Any) -> None:
     source : object
         Of the file, for the message.
     """
-    from hedgerow.datasets.loaders import listed
-
     missing = [name for name in feature_columns(model) if name not in names]
     if missing:
         one = len(missing) == 1
@@ -113,6 +126,12 @@ def check_columns(model: Any, names: list[str], source: Any) -> None:
             f"{source} does not fit the model: it lacks the column{'s' * (not one)} "
             f"{listed(map(repr, missing))}; it has {listed(names)}."
         )
+
+
+def listed(names: Any, most: int = 8) -> str:
+    """Names for a message, not all of too many."""
+    names = [str(name) for name in names]
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def conform(model: Any, frame: Any, first_row: int = 0) -> Any:

@@ -4,11 +4,18 @@ By the ending of the name: CSV, TSV, Parquet, Feather (Arrow), Excel and ARFF. T
 compressed (``.csv.gz``). All of this needs pandas, and pyarrow for Parquet and Feather.
 """
 
+import bz2
+import gzip
 import importlib
 import io
+import lzma
 import re
+import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
@@ -27,6 +34,8 @@ KINDS = {
 }
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zip", ".zst"}
 CELLS_AT_ONCE = 2_000_000  # of a chunk: some 16 MB of numbers
+_LINES_LOOKED_AT = 100  # to see how a text file writes its numbers
+_DECIMAL_COMMA, _DECIMAL_POINT = (re.compile(rf"[+-]?\d+{mark}\d+") for mark in (",", r"\."))
 
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s", re.IGNORECASE)
 
@@ -67,8 +76,6 @@ def read_frame(path: Any) -> Any:
     path = Path(path)
     pd = needed("pandas")
     kind = kind_of(path)
-    if kind == "text":
-        return pd.read_csv(path, sep=_delimiter(path), low_memory=False)
     if kind == "parquet":
         return pd.read_parquet(path)
     if kind == "feather":
@@ -76,7 +83,8 @@ def read_frame(path: Any) -> Any:
     if kind == "excel":
         needed("openpyxl")
         return pd.read_excel(path)
-    return pd.read_csv(path, **_arff_options(path), low_memory=False)
+    with _readable(path):
+        return pd.read_csv(path, **_options(path), low_memory=False)
 
 
 def read_columns(path: Any) -> list[str]:
@@ -92,20 +100,48 @@ def read_columns(path: Any) -> list[str]:
     """
     path = Path(path)
     kind = kind_of(path)
-    if kind == "text":
-        return list(needed("pandas").read_csv(path, sep=_delimiter(path), nrows=0).columns)
+    if kind in ("text", "arff"):
+        with _readable(path):
+            return list(needed("pandas").read_csv(path, **_options(path), nrows=0).columns)
     if kind == "parquet":
         return list(needed("pyarrow.parquet").ParquetFile(path).schema_arrow.names)
     if kind == "feather":
         with needed("pyarrow.ipc").open_file(str(path)) as reader:
             return list(reader.schema.names)
-    if kind == "arff":
-        return _arff_options(path)["names"]
     return list(read_frame(path).columns)
+
+
+def repeated_columns(path: Any) -> dict[str, int]:
+    """How often names occur in the header of a file that has them more than once.
+
+    Readers give such columns names of their own ("price", "price.1").
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    counts : dict of str to int
+    """
+    path = Path(path)
+    kind = kind_of(path)
+    pd = needed("pandas")
+    if kind == "text":
+        with _readable(path):
+            first = pd.read_csv(path, sep=_options(path)["sep"], header=None, nrows=1, dtype=str)
+    elif kind == "excel":
+        first = pd.read_excel(path, header=None, nrows=1, dtype=str)
+    else:
+        return {}
+    counts = Counter(first.iloc[0].dropna())
+    return {name: count for name, count in counts.items() if count > 1}
 
 
 def read_chunks(path: Any, columns: Sequence[str], words: Sequence[str] = ()) -> Iterator[Any]:
     """Read a file some rows at a time; an Excel file is read as a whole.
+
+    There is one frame at the least, without rows if the file has none.
 
     Parameters
     ----------
@@ -124,38 +160,94 @@ def read_chunks(path: Any, columns: Sequence[str], words: Sequence[str] = ()) ->
     n_rows = max(1000, CELLS_AT_ONCE // max(1, len(columns)))
     columns = list(columns)
     if kind in ("text", "arff"):
-        options = {"sep": _delimiter(path)} if kind == "text" else _arff_options(path)
-        yield from needed("pandas").read_csv(
-            path, usecols=columns, dtype=dict.fromkeys(words, str), chunksize=n_rows, **options
-        )
+        # With "usecols" pandas would not see that a row has too many fields.
+        kinds = dict.fromkeys(words, str)
+        with (
+            _readable(path),
+            needed("pandas").read_csv(
+                path, dtype=kinds, chunksize=n_rows, **_options(path)
+            ) as chunks,
+        ):
+            for chunk in chunks:
+                yield chunk[columns]
     elif kind == "parquet":
         with needed("pyarrow.parquet").ParquetFile(path) as file:
             for batch in file.iter_batches(n_rows, columns=columns):
                 yield batch.to_pandas()
+            if file.metadata.num_rows == 0:
+                yield file.schema_arrow.empty_table().select(columns).to_pandas()
     elif kind == "feather":
         with needed("pyarrow.ipc").open_file(str(path)) as reader:
             for place in range(reader.num_record_batches):
                 batch = reader.get_batch(place).select(columns)
-                for begin in range(0, batch.num_rows, n_rows):
+                for begin in range(0, max(batch.num_rows, 1), n_rows):
                     yield batch.slice(begin, n_rows).to_pandas()
+            if reader.num_record_batches == 0:
+                yield reader.schema.empty_table().select(columns).to_pandas()
     else:
         yield read_frame(path)[columns]
 
 
-def _delimiter(path: Path) -> str:
-    """The character between columns: a tab by the name, else the most frequent in the header."""
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say of a text file that cannot be read which one it is, and what to do."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        with path.open("rb") as file:
+            is_utf_16 = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+        raise ValueError(
+            f"'{path}' is not text in UTF-8 (byte {error.object[error.start]:#04x}): save it as "
+            "CSV in UTF-8, or convert it: iconv -f "
+            f"{'UTF-16' if is_utf_16 else 'LATIN1'} -t UTF-8 {path.name} > utf8.csv"
+        ) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, lzma.LZMAError) as error:
+        raise ValueError(
+            f"'{path}' is damaged or was cut off: {error}. Fetch or write it again."
+        ) from None
+
+
+def _open_text(path: Path) -> IO[str]:
+    """A text file, decompressed."""
+    ending = path.suffix.lower()
+    if ending == ".zip":
+        archive = zipfile.ZipFile(path)
+        file: Any = archive.open(archive.namelist()[0])
+    elif ending == ".zst":
+        file = needed("zstandard").open(path, "rb")
+    else:
+        openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+        file = openers.get(ending, open)(path, "rb")
+    return io.TextIOWrapper(file, encoding="utf-8", errors="replace")
+
+
+def _options(path: Path) -> dict[str, Any]:
+    """How pandas reads a text file.
+
+    Columns are separated by a tab if the name says so, else by the most frequent sign of the
+    header. Where that is no comma, numbers may have decimal commas: if some of the first lines do,
+    and none has a decimal point.
+    """
+    if kind_of(path) == "arff":
+        return _arff_options(path)
+    with _readable(path), _open_text(path) as file:
+        lines = list(islice(file, _LINES_LOOKED_AT))
+    sep = max(",;\t|", key=(lines[0] if lines else "").count)
     if any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes):
-        return "\t"
-    if path.suffix.lower() in _COMPRESSED:
-        return ","
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return max(",;\t|", key=file.readline().count)
+        sep = "\t"
+    options: dict[str, Any] = {"sep": sep}
+    if sep != ",":
+        fields = [field.strip(' \t\r\n"') for line in lines[1:] for field in line.split(sep)]
+        with_points = any(_DECIMAL_POINT.fullmatch(field) for field in fields)
+        if not with_points and any(_DECIMAL_COMMA.fullmatch(field) for field in fields):
+            options["decimal"] = ","
+    return options
 
 
 def _arff_options(path: Path) -> dict[str, Any]:
     """How pandas reads the data of an ARFF file: the header's names, and where the rows begin."""
     names = []
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with _readable(path), _open_text(path) as file:
         n_lines = 0
         for line in file:
             n_lines += 1

@@ -1,6 +1,5 @@
 """From a name to a table: a file, a bundled data set, one of your folder, or one of OpenML's."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,8 +8,9 @@ import numpy as np
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from hedgerow.datasets.columns import as_features, as_target
-from hedgerow.datasets.files import KINDS, read_frame
+from hedgerow.datasets.columns import as_features, as_target, decimal_commas, listed
+from hedgerow.datasets.files import KINDS, read_frame, repeated_columns
+from hedgerow.datasets.folder import VARIABLE, data_folder, read_set, sets_in
 
 BUNDLED: dict[str, Callable[..., Bunch]] = {
     "breast_cancer": sklearn.datasets.load_breast_cancer,
@@ -19,10 +19,9 @@ BUNDLED: dict[str, Callable[..., Bunch]] = {
     "iris": sklearn.datasets.load_iris,
     "wine": sklearn.datasets.load_wine,
 }
-FOLDER = "HEDGEROW_DATA"
 
 
-class Table(NamedTuple):
+class LoadedData(NamedTuple):
     """A data set.
 
     Attributes
@@ -43,7 +42,7 @@ class Table(NamedTuple):
     notes: list[str]
 
 
-def load(name: str, target: str | None = None) -> Table:
+def load_data(name: str, target: str | None = None) -> LoadedData:
     """Load a data set.
 
     Parameters
@@ -59,45 +58,49 @@ def load(name: str, target: str | None = None) -> Table:
 
     Returns
     -------
-    table : Table
+    table : LoadedData
 
     Examples
     --------
-    >>> from hedgerow.datasets import load
-    >>> table = load("wine")
+    >>> from hedgerow.datasets import load_data
+    >>> table = load_data("wine")
     >>> table.X.shape, table.target
     ((178, 13), 'cultivar')
     """
     path = Path(name)
     if path.is_file():
-        return _from_frame(read_frame(path), path.stem, target, path)
+        frame = read_frame(path)
+        repeated = repeated_columns(path)
+        if target in repeated:
+            raise ValueError(
+                f"{path} has {repeated[target]} columns called '{target}': rename all but the one "
+                "to predict."
+            )
+        return _from_frame(frame, path.stem, target, path)
     if path.suffix.lower() in KINDS or len(path.parts) > 1:
         raise FileNotFoundError(f"there is no file '{name}'.")
     if name in BUNDLED:
         return _bundled(name, target)
-    folder = os.environ.get(FOLDER)
-    if folder and (Path(folder) / f"{name}.parquet").is_file():
-        frame = read_frame(Path(folder) / f"{name}.parquet")
-        return _from_frame(frame.drop(columns="split", errors="ignore"), name, target, name)
+    folder = data_folder()
+    if folder is not None and name in sets_in(folder):
+        return _from_frame(read_set(name, folder)[0], name, target, name)
     return _from_openml(name, target)
 
 
 def available() -> dict[str, str]:
-    """The data sets that `load` finds without a network, with where they come from.
+    """The data sets that `load_data` finds without a network, with where they come from.
 
     Returns
     -------
     names : dict of str to str
     """
     found = dict.fromkeys(BUNDLED, "bundled")
-    folder = os.environ.get(FOLDER)
-    if folder and Path(folder).is_dir():
-        found |= {p.stem: FOLDER for p in sorted(Path(folder).glob("*.parquet"))}
-        found |= dict.fromkeys(BUNDLED, "bundled")
-    return found
+    folder = data_folder()
+    own = {} if folder is None else dict.fromkeys(sets_in(folder), VARIABLE)
+    return found | own | found
 
 
-def _bundled(name: str, target: str | None) -> Table:
+def _bundled(name: str, target: str | None) -> LoadedData:
     own = {"wine": "cultivar", "iris": "species", "breast_cancer": "diagnosis"}.get(name, "target")
     if target not in (None, own):
         raise ValueError(f"'target' goes with a file; '{name}' has its own target, '{own}'.")
@@ -105,16 +108,21 @@ def _bundled(name: str, target: str | None) -> Table:
     y = np.asarray(bunch.target)
     if "target_names" in bunch and name != "digits":
         y = np.asarray(bunch.target_names)[y]
-    return Table(bunch.data, y, name, own, [])
+    return LoadedData(bunch.data, y, name, own, [])
 
 
-def _from_openml(name: str, target: str | None) -> Table:
-    stem, _, version = name.partition("@")
-    which: dict[str, Any] = {"data_id": int(name)} if name.isdigit() else {"name": stem}
-    if version:
-        which["version"] = int(version)
-    elif "name" in which:
-        which["version"] = "active"
+def _from_openml(name: str, target: str | None) -> LoadedData:
+    stem, at, version = name.partition("@")
+    if at and not _is_number(version):
+        raise ValueError(
+            f"'{name}' must name a version on OpenML by its number, as in '{stem}@2'; "
+            f"got {version!r}."
+        )
+    which: dict[str, Any] = (
+        {"data_id": int(name)}
+        if _is_number(name)
+        else {"name": stem, "version": int(version) if at else "active"}
+    )
     try:
         bunch = sklearn.datasets.fetch_openml(
             **which, as_frame=True, parser="auto", target_column=target or "default-target"
@@ -129,7 +137,11 @@ def _from_openml(name: str, target: str | None) -> Table:
     return _from_frame(bunch.frame, name, label, name)
 
 
-def _from_frame(frame: Any, name: str, target: str | None, source: Any) -> Table:
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()  # "²" is a digit, too
+
+
+def _from_frame(frame: Any, name: str, target: str | None, source: Any) -> LoadedData:
     names = [str(column) for column in frame.columns]
     frame = frame.set_axis(names, axis=1)
     if target is None and "target" in names:
@@ -145,12 +157,11 @@ def _from_frame(frame: Any, name: str, target: str | None, source: Any) -> Table
     if lost:
         frame = frame[frame[target].notna()]
         notes.append(f"{lost} rows without a '{target}' were left out")
-    return Table(
+    for column in decimal_commas(frame):
+        notes.append(
+            f"the numbers of '{column}' have commas, which separate columns here: they are read as "
+            "words; write decimal points"
+        )
+    return LoadedData(
         as_features(frame.drop(columns=target)), as_target(frame[target]), name, target, notes
     )
-
-
-def listed(names: Any, most: int = 8) -> str:
-    """Names for a message, not all of too many."""
-    names = [str(name) for name in names]
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -13,10 +13,10 @@
 """
 
 from hedgerow.inspect.dot import export_dot
-from hedgerow.inspect.explain import Explanation, Step, explain
-from hedgerow.inspect.member import member
-from hedgerow.inspect.plot import plot
-from hedgerow.inspect.rules import Rule, RuleList, rules
+from hedgerow.inspect.explanation import Explanation, Step, explain
+from hedgerow.inspect.members import member
+from hedgerow.inspect.picture import plot
+from hedgerow.inspect.rule_list import Rule, RuleList, rules
 from hedgerow.inspect.text import export_text
 
 __all__ = [

@@ -8,6 +8,8 @@ import numpy as np
 from hedgerow.inspect.reading import Reading, read
 from hedgerow.inspect.wording import number
 
+MOST_BARS = 40  # of a line: the bars of a chain of 20,000 tests would take 1.6 GB
+
 
 def export_text(
     model: Any,
@@ -22,7 +24,7 @@ def export_text(
 
     Each branch is one line: its condition, and after the colon the prediction if it ends there.
     A node that several branches of a graph share is written out once, with its number, and
-    referred to afterwards.
+    referred to afterwards. Below 40 levels a line gives its level instead of more bars.
 
     Parameters
     ----------
@@ -95,9 +97,16 @@ def export_text(
             for condition, child in reversed(model.branches(node)):
                 pending.append((child, depth + 1, model.words.condition(condition)))
         if depth > 0:
-            line = f"{'|   ' * (depth - 1)}{branch}: {end}"
+            line = f"{_indentation(depth - 1)}{branch}: {end}"
             lines.append(line.rstrip() if opens else line)
     return "\n".join(lines)
+
+
+def _indentation(level: int) -> str:
+    """Return a bar for each level; far down, where bars would make up the text, their number."""
+    if level <= MOST_BARS:
+        return "|   " * level
+    return "|   " * MOST_BARS + f"... level {level}: "
 
 
 def _leaf(model: Reading, node: int, show_weights: bool) -> str:

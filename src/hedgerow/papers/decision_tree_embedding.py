@@ -107,7 +107,7 @@ def make_model(method: str, seed: int) -> Any:
     return makers[method]()
 
 
-def load(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
+def prepare(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """The features as a one-hot matrix without gaps, and the classes as codes."""
     table = study.read(name, folder)
     frame, target = table.X, table.y
@@ -142,7 +142,7 @@ def run(journal: study.Journal, folder: Path, names: list, methods: Any, given: 
             missing = [m for m in methods if wanted(journal, name, m, seed, given.limit)]
             if not missing:
                 continue
-            X, y = load(name, folder)
+            X, y = prepare(name, folder)
             for method in missing:
                 key = {"set": name, "method": method, "seed": seed}
                 journal.add(key, **evaluate(X, y, method, seed), rows=len(X), columns=X.shape[1])

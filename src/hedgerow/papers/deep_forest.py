@@ -62,7 +62,7 @@ class Part(NamedTuple):
     y_test: np.ndarray
 
 
-def load(name: str, where: Path, seed: int, cache: Path) -> Part:
+def prepare(name: str, where: Path, seed: int, cache: Path) -> Part:
     """A split of a data set: the official one if there is one, else 30 % for the test."""
     table = study.read(name, where)
     y = np.asarray(table.y.astype(str) if name in CLASSIFICATION else table.y)
@@ -76,7 +76,7 @@ def load(name: str, where: Path, seed: int, cache: Path) -> Part:
     return Part(table.X.iloc[train], y[train], table.X.iloc[test], y[test])
 
 
-def _scanned(table: study.Table, y: np.ndarray, cache: Path) -> Part:
+def _scanned(table: study.StudyData, y: np.ndarray, cache: Path) -> Part:
     """Images as the class vectors of their windows, pooled; kept in a file."""
     n, n_test = FASHION_ROWS
     rows = [np.flatnonzero(table.split == part) for part in ("train", "test")]
@@ -218,7 +218,7 @@ def run(given: Any, journal: study.Journal, where: Path, out: Path) -> None:
         if journal.get(**key) is not None:
             continue
         name, seed = key["set"], key["seed"]
-        part = load(name, where, seed, out)
+        part = prepare(name, where, seed, out)
         if key["figure"] == 6:
             found = networks(name, part)
         elif key["figure"] == 2:

@@ -80,7 +80,6 @@ PARTS = {"1000×RDT": "100×RDT", "1000×ERDT": "100×ERDT"}  # the bag of the f
 TABLE_1 = ("Baseline", "100×RDT", "100×ERDT", "100×MMDT")
 TABLE_2 = ("1000×ERDT", "1000×RDT", "100×CVDT", "100×CVDT, scaled", "100×default", SKLEARN)
 
-FIGURE_4 = ("100×RDT", "100×ERDT", "100×MMDT", "100×CVDT")
 FIGURE_5 = ("100×RDT", "100×ERDT", "100×MMDT", "100×CVDT", "100×default")
 NOISE = (1, 3, 10, 30, 100, 300, 1000)
 ROWS_OF_A_LETTER = 40

@@ -7,7 +7,6 @@ journal alone.
 
 import argparse
 import importlib.metadata
-import json
 import os
 import platform
 import sys
@@ -18,10 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hedgerow._journal import Journal
+from hedgerow.datasets.folder import VARIABLE, data_folder, read_set, sets_in
+
+__all__ = ["Journal", "StudyData", "folder", "markdown", "one_hot", "parser", "provenance", "read"]
+
 PACKAGES = ("hedgerow", "numpy", "scikit-learn")
 
 
-class Table(NamedTuple):
+class StudyData(NamedTuple):
     """A data set: features as a frame, the target as a series, 'train' or 'test' of each row."""
 
     X: Any
@@ -41,27 +45,24 @@ def parser(documentation: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def folder(given: str | None) -> Path:
+def folder(given: str | None = None) -> Path:
     """The folder of data sets: as given, else from HEDGEROW_DATA; ends with a message if none."""
-    named = given or os.environ.get("HEDGEROW_DATA")
-    if named is None or not Path(named).is_dir():
+    found = data_folder(given)
+    if found is None:
+        named = given or os.environ.get(VARIABLE)
         sys.exit(
-            "Give the folder of Parquet files with --data, or in HEDGEROW_DATA"
+            f"Give the folder of Parquet files with --data, or in {VARIABLE}"
             + (f"; {named!r} is not a folder." if named else ".")
         )
-    return Path(named)
+    return found
 
 
-def read(name: str, where: Path) -> Table:
+def read(name: str, where: Path) -> StudyData:
     """Data set `name`: ``name.parquet`` with a column 'target' and perhaps 'split'."""
-    import pandas as pd
-
-    path = where / f"{name}.parquet"
-    if not path.is_file():
-        sys.exit(f"The data folder has no file {path.name}.")
-    frame = pd.read_parquet(path)
-    split = frame.pop("split").to_numpy(str) if "split" in frame else None
-    return Table(frame, frame.pop("target"), split)
+    if name not in sets_in(where):
+        sys.exit(f"The data folder has no file {name}.parquet.")
+    frame, split = read_set(name, where)
+    return StudyData(frame, frame.pop("target"), split)
 
 
 def one_hot(frame: Any) -> np.ndarray:
@@ -70,47 +71,6 @@ def one_hot(frame: Any) -> np.ndarray:
 
     matrix = pd.get_dummies(frame, dtype=float).astype(float)
     return matrix.fillna(matrix.mean()).fillna(0.0).to_numpy()
-
-
-class Journal:
-    """Results as JSON lines, one per finished unit; the last line for a key counts."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self._results: dict[str, dict] = {}
-        self._keys: dict[str, dict] = {}
-        if self.path.exists():
-            for line in self.path.read_text().splitlines():
-                try:
-                    entry = json.loads(line)
-                except json.JSONDecodeError:  # cut off by a kill: that unit runs again
-                    continue
-                self._remember(entry["key"], entry["result"])
-
-    def _remember(self, key: dict, result: dict) -> None:
-        name = json.dumps(key, sort_keys=True)
-        self._keys[name], self._results[name] = key, result
-
-    def get(self, **key: Any) -> dict | None:
-        """The result of a unit, or None if it has not run."""
-        return self._results.get(json.dumps(key, sort_keys=True))
-
-    def add(self, key: dict, **result: Any) -> dict:
-        """Write down the result of a unit."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        broken = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
-        with self.path.open("a") as file:
-            file.write("\n" * broken + json.dumps({"key": key, "result": result}) + "\n")
-        self._remember(key, result)
-        return result
-
-    def find(self, **part: Any) -> list[tuple[dict, dict]]:
-        """All (key, result) whose key has these items."""
-        return [
-            (key, self._results[name])
-            for name, key in self._keys.items()
-            if part.items() <= key.items()
-        ]
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

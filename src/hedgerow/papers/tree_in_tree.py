@@ -103,7 +103,7 @@ class Data(NamedTuple):
     y_test: np.ndarray
 
 
-def load(name: str, folder: Path, seed: int) -> Data:
+def prepare(name: str, folder: Path, seed: int) -> Data:
     """A set, its columns shuffled and, where it has no test part, divided by the seed."""
     stem = name.split()[0]
     table = study.read(stem, folder)
@@ -489,7 +489,7 @@ def main(argv: list[str] | None = None) -> None:
             todo = [key for key in units(wanted, name, seed, plan) if journal.get(**key) is None]
             if not todo or seed >= plan.seeds:
                 continue
-            data = load(name, folder, seed)
+            data = prepare(name, folder, seed)
             for key in todo:
                 journal.add(key, **run(key, data, plan))
                 print(key, file=sys.stderr, flush=True)

@@ -1,0 +1,304 @@
+"""What a comparison found: `Comparison`, which holds one `Result` per model.
+
+It sorts the results, marks those that cannot be told from the best, and answers what follows from
+them: the table, the Pareto front, the best model fitted on all rows, the report.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from hedgerow.comparison.records import COSTS, METRICS, Cost, Data, Result, Task
+from hedgerow.comparison.report import Report, summarise
+from hedgerow.model_selection import corrected_t_test
+
+FORMAT = 1  # of results.json
+LEVEL = 0.05  # of the test against the best
+
+
+@dataclass
+class Comparison:
+    """The result of `compare`.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    classes : list or None
+        The classes in the order of the probabilities; None for regression.
+    feature_names : list of str
+    data : Data
+    results : list of Result
+        Best score first; models that failed are last.
+    n_folds : int
+    test_ratio : float
+        Test rows of a fold for each of its training rows.
+    random_state : int
+    budget : str or None
+    limits : dict of str to float
+        ``max_splits``, ``max_bytes`` and ``max_latency_us`` where given.
+    seconds : float
+        What the comparison took.
+    interrupted : bool
+        Whether it was stopped, or ran out of its time, before all folds were done.
+    X, y : the table and its targets, or None for a comparison read from a file
+    splits : list of (train, test), or None for a comparison read from a file
+    """
+
+    task: Task
+    classes: list | None
+    feature_names: list[str]
+    data: Data
+    results: list[Result]
+    n_folds: int
+    test_ratio: float
+    random_state: int = 0
+    budget: str | None = None
+    limits: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    interrupted: bool = False
+    X: Any = field(default=None, repr=False)
+    y: Any = field(default=None, repr=False)
+    splits: list | None = field(default=None, repr=False)
+    _fit: Callable[[str], Any] | None = field(default=None, repr=False)
+    _fit_fold: Callable[[str, int, bool], Any] | None = field(default=None, repr=False)
+    _fitted: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.results.sort(key=self._rank)
+        self._mark()
+
+    def _rank(self, result: Result) -> tuple:
+        """Models with the most folds first, so that no best is one by a few lucky folds."""
+        size = math.inf if result.n_splits is None else result.n_splits
+        return (-len(result.folds), -result.mean(self.metric), size, result.name)
+
+    def _mark(self) -> None:
+        done = [result for result in self.results if result.folds]
+        for result in done:
+            common = sorted(set(result.folds) & set(done[0].folds))
+            if result is done[0]:
+                result.p_value, result.indistinguishable = None, True
+            elif len(common) > 1:
+                ours, best = (
+                    [dict(zip(r.folds, r.scores[self.metric], strict=True))[f] for f in common]
+                    for r in (result, done[0])
+                )
+                result.p_value = corrected_t_test(ours, best, self.test_ratio).pvalue
+                result.indistinguishable = result.p_value > LEVEL
+
+    @property
+    def metric(self) -> str:
+        """The metric that decides: "accuracy" or "r2"."""
+        return METRICS[self.task][0]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """All metrics, the deciding one first."""
+        return METRICS[self.task]
+
+    def __getitem__(self, name: str) -> Result:
+        for result in self.results:
+            if result.name == name:
+                return result
+        names = [result.name for result in self.results]
+        raise KeyError(f"no model {name!r} was compared, only {names}.")
+
+    @property
+    def best_result(self) -> Result:
+        """The result with the highest mean score."""
+        if not self.results or not self.results[0].folds:
+            raise ValueError("no model finished a fold: there is no best one.")
+        return self.results[0]
+
+    @property
+    def simplest_result(self) -> Result:
+        """The smallest of hedgerow's models that is about as good as the best one.
+
+        The test cannot tell it from the best, and its mean score is at most one standard deviation
+        over the folds below; hedgerow's best where there is no such model.
+        """
+        ours = [r for r in self.results if r.is_ours and r.folds]
+        if not ours:
+            raise ValueError("no model of hedgerow finished a fold.")
+        enough = self.best_result.mean(self.metric) - self.best_result.std(self.metric)
+        level = [r for r in ours if r.indistinguishable and r.mean(self.metric) >= enough]
+        size = {r.name: math.inf if r.n_splits is None else r.n_splits for r in ours}
+        return min(level or ours[:1], key=lambda r: size[r.name])
+
+    @property
+    def best_estimator_(self) -> Any:
+        """The best model, fitted on all rows."""
+        return self.fit(self.best_result.name)
+
+    @property
+    def simplest_estimator_(self) -> Any:
+        """The model of `simplest_result`, fitted on all rows."""
+        return self.fit(self.simplest_result.name)
+
+    def fit(self, name: str, *, refit: bool = True) -> Any:
+        """One of the compared models fitted on all rows; it is fitted once.
+
+        Parameters
+        ----------
+        name : str
+            A ``Result.name``.
+        refit : bool, default=True
+            Whether to fit it now if it was not fitted before.
+
+        Returns
+        -------
+        model : estimator or None
+            None where it would have to be fitted.
+        """
+        if self._fit is None:
+            raise ValueError("this comparison was read from a file and has no data to fit.")
+        if name not in self._fitted and refit:
+            self._fitted[name] = self._fit(self[name].name)
+        return self._fitted.get(name)
+
+    def fit_fold(self, name: str, fold: int, *, refit: bool = True) -> Any:
+        """One of the compared models fitted on the training rows of a fold.
+
+        The comparison has kept those of its leading models.
+
+        Parameters
+        ----------
+        name : str
+            A ``Result.name``.
+        fold : int
+        refit : bool, default=True
+            Whether to fit it again if it was not kept.
+
+        Returns
+        -------
+        model : estimator or None
+            None where it would have to be fitted.
+        """
+        if self._fit_fold is None:
+            raise ValueError("this comparison was read from a file and has no data to fit.")
+        return self._fit_fold(self[name].name, fold, refit)
+
+    def pareto(self, cost: Cost = "splits") -> list[str]:
+        """Models on the front: nothing else is both cheaper and better.
+
+        Parameters
+        ----------
+        cost : {"splits", "bytes", "latency"}, default="splits"
+
+        Returns
+        -------
+        names : list of str
+            From the cheapest to the best.
+        """
+        if cost not in COSTS:
+            raise ValueError(f"'cost' must be one of {', '.join(map(repr, COSTS))}, got {cost!r}.")
+        known = [r for r in self.results if r.folds and getattr(r, COSTS[cost]) is not None]
+        known.sort(key=lambda r: (getattr(r, COSTS[cost]), -r.mean(self.metric)))
+        front, top = [], -math.inf
+        for result in known:
+            if result.mean(self.metric) > top:
+                front.append(result.name)
+                top = result.mean(self.metric)
+        return front
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The table as dicts, one per model, best first."""
+        return [
+            {
+                "model": result.name,
+                **{metric: result.mean(metric) for metric in self.metrics},
+                f"{self.metric}_std": result.std(self.metric),
+                "p_value": result.p_value,
+                "indistinguishable": result.indistinguishable,
+                "splits": result.n_splits,
+                "bytes": result.n_bytes,
+                "depth": result.depth,
+                "fit_seconds": float(np.median(result.fit_seconds)) if result.folds else None,
+                "us_per_row": result.microseconds_per_row,
+                "folds": len(result.folds),
+                "error": result.error,
+            }
+            for result in self.results
+        ]
+
+    @property
+    def table(self) -> Any:
+        """The results as a pandas data frame, or as a list of dicts where pandas is missing."""
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            return self.rows
+        return pd.DataFrame(self.rows)
+
+    def report(self, *, refit: bool = True) -> Report:
+        """The report: an object with ``html()``, ``json()``, ``write_html(path)``, ``open()``.
+
+        Parameters
+        ----------
+        refit : bool, default=True
+            Whether to fit models for it, on all rows. Without, it shows those that are there. Of a
+            comparison that was read from a file, it has scores and costs, but no model.
+
+        Returns
+        -------
+        report : Report
+        """
+        return Report(summarise(self, refit))
+
+    def _repr_html_(self) -> str:
+        table = self.table
+        return table.to_html(index=False) if hasattr(table, "to_html") else f"<pre>{table}</pre>"
+
+    def to_json(self) -> str:
+        """The comparison without table and out-of-fold predictions, as it is in results.json."""
+        left_out = {"X", "y", "splits", "_fit", "_fit_fold", "_fitted", "results"}
+        record = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out} | {
+            "format": FORMAT,
+            "data": asdict(self.data),
+            "metric": self.metric,
+            "results": [
+                asdict(r) | {"predictions": None, "probabilities": None} for r in self.results
+            ],
+            "pareto": {cost: self.pareto(cost) for cost in COSTS},
+        }
+        return json.dumps(_plain(record), indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Comparison":
+        """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        comparison : Comparison
+            Without data: it cannot fit models.
+        """
+        record = json.loads(text)
+        if not isinstance(record, dict) or record.get("format") != FORMAT:
+            raise ValueError("this is no results.json of a format that this version knows.")
+        for derived in ("format", "metric", "pareto"):
+            record.pop(derived, None)
+        record["data"] = Data(**record["data"])
+        record["results"] = [Result(**result) for result in record["results"]]
+        return cls(**record)
+
+
+def _plain(value: Any) -> Any:
+    """The value in JSON's own types; numbers that are not finite become null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

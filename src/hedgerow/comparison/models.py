@@ -1,0 +1,266 @@
+"""The models that a comparison runs: a new one joins by a line in ``MODELS``.
+
+A line names the class without its ending, ``Classifier`` or ``Regressor``, and is imported when it
+is used, so that a peer takes part where it is installed. Peers run at the defaults that their
+authors recommend; those that do not read frames get their table from ``hedgerow.comparison.peers``.
+"""
+
+import importlib
+import importlib.util
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hedgerow.comparison.peers import Peer
+from hedgerow.comparison.records import Task
+
+Budget = Literal["small", "balanced", "thorough"]
+BUDGETS: tuple[Budget, ...] = ("small", "balanced", "thorough")
+LIBRARIES = {
+    "hedgerow": "hedgerow",
+    "sklearn": "scikit-learn",
+    "lightgbm": "LightGBM",
+    "xgboost": "XGBoost",
+    "catboost": "CatBoost",
+    "ydf": "YDF",
+}
+
+Settings = dict[str, Any]
+Ladder = Callable[[int], Iterable[Settings]]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A competitor.
+
+    Attributes
+    ----------
+    path : str
+        Where the class is, without its ending: ``"hedgerow.DecisionTree"``.
+    family : str
+    parameters : dict
+        What differs from the class's defaults.
+    tasks : tuple of str
+    budget : {"small", "balanced", "thorough"}
+        The smallest budget it takes part in.
+    grid : tuple of dict
+        Settings beside the default that are tried in the thorough budget, inside each training
+        fold.
+    ladder : callable or None
+        From a number of splits to settings with about that many or fewer, the largest first; tried
+        where a limit of splits, bytes or latency is given.
+    module : str or None
+        The library, where the path is not inside it.
+    one_hot : bool
+        Whether a peer needs categories one-hot encoded.
+    """
+
+    path: str
+    family: str
+    parameters: Settings = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ("classification", "regression")
+    budget: Budget = "small"
+    grid: tuple[Settings, ...] = ()
+    ladder: Ladder | None = None
+    module: str | None = None
+    one_hot: bool = False
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is one of hedgerow's models."""
+        return self.library == "hedgerow"
+
+    @property
+    def library(self) -> str:
+        """Name of the library."""
+        return LIBRARIES[self.module or self.path.partition(".")[0]]
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the library can be imported."""
+        return importlib.util.find_spec(self.module or self.path.partition(".")[0]) is not None
+
+    def make(
+        self, task: Task, *, seed: int = 0, n_jobs: int | None = None, settings: Any = None
+    ) -> Any:
+        """A new estimator.
+
+        Parameters
+        ----------
+        task : {"classification", "regression"}
+        seed : int, default=0
+        n_jobs : int, default=None
+            Threads, where the estimator takes them.
+        settings : dict, default=None
+            Parameters from the grid or the ladder.
+
+        Returns
+        -------
+        estimator : object
+        """
+        module, _, stem = self.path.rpartition(".")
+        ending = "Classifier" if task == "classification" else "Regressor"
+        kind = getattr(importlib.import_module(module), stem + ending)
+        known = {*inspect.signature(kind).parameters, *kind().get_params()}
+        offered = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
+        given = {name: value for name, value in offered.items() if name in known}
+        estimator = kind(**given | self.parameters | (settings or {}))
+        return estimator if self.is_ours else Peer(estimator, one_hot=self.one_hot)
+
+
+def _sizes(most: int) -> list[int]:
+    """Most, and ever smaller by a third, down to one."""
+    sizes = [most]
+    while sizes[-1] > 1:
+        sizes.append(sizes[-1] * 2 // 3)
+    return sizes
+
+
+def leaves(most: int) -> list[Settings]:
+    """One tree, by its number of leaves."""
+    return [{"max_leaf_nodes": size + 1} for size in _sizes(most)]
+
+
+def splits(most: int) -> list[Settings]:
+    """One decision graph, by its number of splits."""
+    return [{"max_splits": size} for size in _sizes(most)]
+
+
+def depths(most: int) -> list[Settings]:
+    """One tree that is limited by its depth alone."""
+    return [{"max_depth": depth} for depth in range(max(1, most.bit_length() + 4), 0, -1)]
+
+
+def members(count: str, most_members: int = 144) -> Ladder:
+    """Few large trees or many small ones."""
+
+    def ladder(most: int) -> Iterable[Settings]:
+        for share in (1, 2, 4, 8, 16):
+            for n in (2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
+                size = most // share // n
+                if n <= most_members and size >= 1:
+                    yield {count: n, "max_leaf_nodes": size + 1}
+
+    return ladder
+
+
+TREE_GRID = ({"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_leaf_nodes": 32})
+FOREST_GRID = ({"max_features": 0.5}, {"min_samples_leaf": 3})
+BOOSTING_GRID = ({"learning_rate": 0.05}, {"learning_rate": 0.2})
+
+MODELS: dict[str, Model] = {
+    "hedgerow DecisionTree": Model("hedgerow.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves),
+    "hedgerow MeanMarginTree": Model(
+        "hedgerow.MeanMarginTree", "tree", grid=TREE_GRID[:2], ladder=depths
+    ),
+    "hedgerow CrossValidatedTree": Model("hedgerow.CrossValidatedTree", "tree"),
+    # A tree without limits has no training error left to remove.
+    "hedgerow TAOTree": Model(
+        "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves
+    ),
+    "hedgerow NaiveDecisionGraph": Model(
+        "hedgerow.NaiveDecisionGraph",
+        "graph",
+        tasks=("classification",),
+        grid=({"C": 1e-3}, {"C": 3e-3}),
+        ladder=splits,
+    ),
+    "hedgerow TreeInTree": Model(
+        "hedgerow.TreeInTree", "graph", grid=({"C": 1e-3}, {"C": 5e-3}), ladder=splits
+    ),
+    "hedgerow TreeEmbedding": Model(
+        "hedgerow.TreeEmbedding",
+        "embedding",
+        grid=({"n_trees": 3}, {"max_anchors": 64}),
+        ladder=members("n_trees", 21),
+    ),
+    "hedgerow TreeNetwork": Model("hedgerow.TreeNetwork", "cascade"),
+    "hedgerow CascadeForest": Model(
+        "hedgerow.CascadeForest",
+        "cascade",
+        {"preset": "light"},
+        grid=({"preset": "default"},),
+    ),
+    "hedgerow RandomForest": Model(
+        "hedgerow.RandomForest", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
+    ),
+    "hedgerow ExtraTrees": Model(
+        "hedgerow.ExtraTrees", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
+    ),
+    "hedgerow HeterogeneousForest": Model(
+        "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"candidates": "paper"},)
+    ),
+    "scikit-learn DecisionTree": Model(
+        "sklearn.tree.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, one_hot=True
+    ),
+    "scikit-learn RandomForest": Model(
+        "sklearn.ensemble.RandomForest",
+        "forest",
+        grid=FOREST_GRID,
+        ladder=members("n_estimators"),
+        one_hot=True,
+    ),
+    "scikit-learn HistGradientBoosting": Model(
+        "sklearn.ensemble.HistGradientBoosting",
+        "boosting",
+        grid=BOOSTING_GRID,
+        ladder=members("max_iter"),
+    ),
+    "LightGBM": Model("lightgbm.LGBM", "boosting", {"verbose": -1}, grid=BOOSTING_GRID),
+    "XGBoost": Model("xgboost.XGB", "boosting", grid=BOOSTING_GRID),
+    "CatBoost": Model(
+        "catboost.CatBoost",
+        "boosting",
+        {"verbose": 0, "allow_writing_files": False},
+        budget="balanced",
+        grid=BOOSTING_GRID,
+    ),
+    "YDF RandomForest": Model("hedgerow.comparison.peers.YdfForest", "forest", module="ydf"),
+    "YDF GradientBoosting": Model(
+        "hedgerow.comparison.peers.YdfBoosting", "boosting", module="ydf"
+    ),
+}
+
+
+def choose_models(
+    names: Iterable[str] | None,
+    task: Task,
+    budget: Budget = "thorough",
+    *,
+    ours: bool = False,
+) -> dict[str, Model]:
+    """The models that take part.
+
+    Parameters
+    ----------
+    names : iterable of str or None
+        Those to take. None stands for all that are installed, within the budget, and do the task.
+    task : {"classification", "regression"}
+    budget : {"small", "balanced", "thorough"}, default="thorough"
+    ours : bool, default=False
+        Whether None stands for hedgerow's only.
+
+    Returns
+    -------
+    models : dict of str to Model
+        At least one.
+    """
+    if names is None:
+        allowed = BUDGETS[: BUDGETS.index(budget) + 1]
+        return {
+            name: model
+            for name, model in MODELS.items()
+            if task in model.tasks
+            and model.budget in allowed
+            and model.is_installed
+            and (model.is_ours or not ours)
+        }
+    names = [names] if isinstance(names, str) else list(names)
+    unknown = [name for name in names if name not in MODELS]
+    if unknown or not names:
+        raise ValueError(f"'models' must be some of {list(MODELS)}, got {unknown or names}.")
+    unable = [name for name in names if task not in MODELS[name].tasks]
+    if unable:
+        raise ValueError(f"'models' names {unable[0]!r}, which does not do {task}.")
+    return {name: MODELS[name] for name in names}

@@ -1,0 +1,119 @@
+"""What a comparison measures: the metrics and costs with their names, and its plain records.
+
+`Result` and `Data` go to ``results.json`` and back.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+Task = Literal["classification", "regression"]
+Cost = Literal["splits", "bytes", "latency"]
+
+METRICS: dict[Task, tuple[str, ...]] = {
+    "classification": ("accuracy", "log_loss"),
+    "regression": ("r2", "rmse"),
+}
+METRIC_NAMES = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
+# What a model is weighed by: where `Result` has it, and its unit.
+COSTS: dict[Cost, str] = {
+    "splits": "n_splits",
+    "bytes": "n_bytes",
+    "latency": "microseconds_per_row",
+}
+UNITS: dict[Cost, str] = {"splits": "splits", "bytes": "bytes", "latency": "µs/row"}
+INTERRUPTED = "interrupted"  # the error of a model that Ctrl-C left without some folds
+
+
+@dataclass
+class Data:
+    """The table that was compared on.
+
+    Attributes
+    ----------
+    n_rows, n_features, n_categorical : int
+        What the models saw; dropped columns are not counted.
+    n_missing : int
+        Missing cells.
+    dropped : dict of str to str
+        Columns that were left out, with the reason.
+    name : str or None
+    target : str or None
+    """
+
+    n_rows: int
+    n_features: int
+    n_categorical: int = 0
+    n_missing: int = 0
+    dropped: dict[str, str] = field(default_factory=dict)
+    name: str | None = None
+    target: str | None = None
+
+
+@dataclass
+class Result:
+    """One model's way through the folds.
+
+    Attributes
+    ----------
+    name, family, library : str
+        "hedgerow DecisionTree" is of the family "tree" and the library "hedgerow".
+    scores : dict of str to list of float
+        For each metric its values on the folds that were finished, in the order of ``folds``.
+    folds : list of int
+        The folds that were finished.
+    fit_seconds : list of float
+        Of each finished fold, tuning included.
+    n_splits, n_bytes, depth : int or None
+        Medians over the folds. Bytes are those of the form that predicts, see
+        ``hedgerow.comparison.sizes``; None where a library does not tell.
+    microseconds_per_row : float or None
+        Of predicting a thousand rows or more at once, in one call.
+    parameters : list of dict
+        What tuning, or a limit, chose in each finished fold; empty dicts for the defaults.
+    predictions : ndarray of shape (n_rows,) or None
+        Out-of-fold predictions: labels or numbers.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        Out-of-fold probabilities in the order of ``Comparison.classes``; NaN in rows of folds that
+        were not finished.
+    p_value : float or None
+        Of the corrected resampled t-test against the best, over the folds that both finished.
+    indistinguishable : bool
+        Whether the test cannot tell it from the best; True for the best itself.
+    error : str or None
+        Why the model has no result, or not all folds.
+    """
+
+    name: str
+    family: str
+    library: str
+    scores: dict[str, list[float]] = field(default_factory=dict)
+    folds: list[int] = field(default_factory=list)
+    fit_seconds: list[float] = field(default_factory=list)
+    n_splits: int | None = None
+    n_bytes: int | None = None
+    depth: int | None = None
+    microseconds_per_row: float | None = None
+    parameters: list[dict[str, Any]] = field(default_factory=list)
+    predictions: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
+    p_value: float | None = None
+    indistinguishable: bool = False
+    error: str | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is of one of hedgerow's models."""
+        return self.library == "hedgerow"
+
+    def mean(self, metric: str) -> float:
+        """Mean of a metric over the finished folds, NaN when there is none."""
+        values = self.scores.get(metric)
+        return float(np.mean(values)) if values else math.nan
+
+    def std(self, metric: str) -> float:
+        """Standard deviation of a metric over the finished folds, NaN when there is none."""
+        values = self.scores.get(metric)
+        return float(np.std(values)) if values else math.nan

@@ -1,0 +1,114 @@
+"""What a comparison reads from the table itself: the task, columns that only name rows, counts."""
+
+import re
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from hedgerow._table import is_frame
+from hedgerow.comparison.records import METRICS, Data, Task
+
+# A numeric target with more distinct values than this is taken for a quantity, not for classes.
+MAX_NUMERIC_CLASSES = 20
+_NAME_OF_AN_ID = re.compile(
+    r"unnamed: \d+|index|row(_?(id|nr|no|num|number))?|uuid|guid|(.*[ _.-])?id", re.IGNORECASE
+)
+_FEWEST_ROWS = 20  # in a shorter table a column of different values may well be a feature
+
+
+def read_target(y: Any, task: Task | None) -> tuple[np.ndarray, Task]:
+    """The target as an array without missing values, and the task: as given, or guessed from it."""
+    if task not in (None, *METRICS):
+        raise ValueError(f"'task' must be 'classification', 'regression' or None, got {task!r}.")
+    y = column_or_1d(np.asarray(y), warn=True)
+    n_missing = int(np.sum([value is None or value != value for value in y.tolist()]))
+    if n_missing:
+        raise ValueError(f"y is missing in {n_missing} of {len(y)} rows: leave them out.")
+    return y, task or guess_task(y)
+
+
+def guess_task(y: np.ndarray) -> Task:
+    """Regression for numbers that are many or not whole, classification for all else."""
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    values = np.unique(y)
+    whole = np.all(values == np.floor(values))
+    return "classification" if whole and len(values) <= MAX_NUMERIC_CLASSES else "regression"
+
+
+def useless_columns(X: Any) -> dict[str, str]:
+    """Columns of a frame that cannot help on new rows, with the reason.
+
+    These are identifiers (all values differ, and they are words, count the rows, or the name says
+    so) and columns with one value. Arrays have no names and are left as they are.
+    """
+    if not is_frame(X) or len(X) < _FEWEST_ROWS:
+        return {}
+    reasons = {}
+    for name in X.columns:
+        column = X[name]
+        present = column.dropna() if hasattr(X, "iloc") else column.drop_nulls()
+        n_values = present.nunique() if hasattr(X, "iloc") else present.n_unique()
+        if n_values == 0:
+            reasons[name] = "is empty"
+        elif n_values == 1 and len(present) == len(X):
+            reasons[name] = "has only one value"
+        elif n_values == len(present) and len(present) > 0.9 * len(X):
+            values = present.to_numpy()
+            if values.dtype.kind not in "biufmM":
+                reasons[name] = "looks like an identifier: every value is different"
+            elif _NAME_OF_AN_ID.fullmatch(str(name)) and _whole(values):
+                reasons[name] = "looks like an identifier, by its name"
+            elif len(values) == len(X) and _whole(values) and _counts(values):
+                reasons[name] = "numbers the rows"
+    return reasons if len(reasons) < len(X.columns) else {}
+
+
+def _whole(values: np.ndarray) -> bool:
+    return values.dtype.kind in "iuf" and bool(np.all(values == np.floor(values)))
+
+
+def _counts(values: np.ndarray) -> bool:
+    return len(values) > 1 and bool(np.all(np.diff(values.astype(float)) == 1))
+
+
+def drop_columns(X: Any, names: Any) -> Any:
+    """The frame without some columns."""
+    if not names:
+        return X
+    return X.drop(columns=list(names)) if hasattr(X, "iloc") else X.drop(list(names))
+
+
+def feature_names(X: Any) -> list[str]:
+    """Column names; x0, x1 and so on for an array."""
+    return [str(n) for n in X.columns] if is_frame(X) else [f"x{i}" for i in range(X.shape[1])]
+
+
+def describe(X: Any, dropped: dict[str, str], name: str | None, target: str | None) -> Data:
+    """Counts of a table."""
+    return Data(
+        n_rows=X.shape[0],
+        n_features=X.shape[1],
+        n_categorical=sum(map(_is_categorical, X.dtypes)) if is_frame(X) else 0,
+        n_missing=_count_missing(X),
+        dropped={str(column): reason for column, reason in dropped.items()},
+        name=name,
+        target=target,
+    )
+
+
+def _is_categorical(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return not dtype.is_numeric()
+    kind = str(dtype).lower()
+    return kind.startswith(("category", "object", "bool", "str", "dictionary"))
+
+
+def _count_missing(X: Any) -> int:
+    if not is_frame(X):
+        return int(np.isnan(X).sum()) if X.dtype.kind == "f" else 0
+    if hasattr(X, "iloc"):
+        return int(X.isna().to_numpy().sum())
+    nan = sum(int(column.is_nan().sum()) for column in X if column.dtype.is_float())
+    return nan + sum(column.null_count() for column in X)

@@ -1,0 +1,262 @@
+"""The best model within a limit of splits, bytes or microseconds.
+
+`fit_within` looks through all families. `Choice` is the same for one model, as an estimator, so
+that a comparison can cross-validate the choice itself; it also does the tuning of the thorough
+budget, which is a choice without a limit.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from hedgerow import _parameters as parameters
+from hedgerow.comparison.models import Model, Settings, choose_models
+from hedgerow.comparison.records import Task
+from hedgerow.comparison.sizes import ROWS_TIMED, count_bytes, count_splits, time_row
+from hedgerow.comparison.tables import read_target
+from hedgerow._table import take_rows
+
+MOST_SPLITS = 4096  # where the limit is not one of splits
+MOST_SETTINGS = 12  # of one model
+BYTES_PER_SPLIT = 16  # at the least
+
+
+class LimitError(ValueError):
+    """Nothing keeps the limits."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a model may cost; None is no limit."""
+
+    max_splits: int | None = None
+    max_bytes: int | None = None
+    max_latency_us: float | None = None
+
+    def __post_init__(self) -> None:
+        parameters.check_int("max_splits", self.max_splits, low=1, optional=True)
+        parameters.check_int("max_bytes", self.max_bytes, low=1, optional=True)
+        if self.max_latency_us is not None:
+            parameters.check_real("max_latency_us", self.max_latency_us, low=0)
+
+    def __bool__(self) -> bool:
+        return bool(self.given)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value:g}" for name, value in self.given.items())
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The limits that were set."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def most_splits(self) -> int:
+        """Splits of the largest model that may fit."""
+        by_bytes = MOST_SPLITS if self.max_bytes is None else self.max_bytes // BYTES_PER_SPLIT
+        return max(1, min(by_bytes, self.max_splits or MOST_SPLITS))
+
+    def hold(self, model: Any, X: Any) -> bool:
+        """Whether a fitted model keeps all limits; its latency is measured on rows of X."""
+        if self.max_splits is not None:
+            n_splits = count_splits(model)
+            if n_splits is None or n_splits > self.max_splits:
+                return False
+        if self.max_bytes is not None and count_bytes(model) > self.max_bytes:
+            return False
+        if self.max_latency_us is None:
+            return True
+        some = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
+        return time_row(model, some) <= self.max_latency_us
+
+
+def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
+    """The settings to choose from: the default, and the ladder under a limit, else the grid."""
+    if not limits:
+        return chain([{}], model.grid)
+    return chain([{}], model.ladder(limits.most_splits) if model.ladder else [])
+
+
+class Choice(BaseEstimator):
+    """One of several settings of a model, chosen by cross-validation.
+
+    Parameters
+    ----------
+    make : callable
+        From settings to an unfitted estimator.
+    settings : iterable of dict
+        The first `MOST_SETTINGS` of them that keep the limits are compared.
+    task : {"classification", "regression"}
+    limits : Limits, default=None
+    cv : int, default=3
+    random_state : int, default=0
+
+    Attributes
+    ----------
+    chosen_ : estimator
+        Fitted on all rows.
+    settings_ : dict
+    score_ : float
+        Its mean accuracy or R² over the inner folds.
+    """
+
+    def __init__(self, make, settings, task, limits=None, cv=3, random_state=0):
+        self.make = make
+        self.settings = settings
+        self.task = task
+        self.limits = limits
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "Choice":
+        """Choose the settings and fit them on all rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : object
+        """
+        limits = self.limits or Limits()
+        y = np.asarray(y)
+        fitted = ((settings, self.make(settings).fit(X, y)) for settings in self.settings)
+        kept = list(islice((pair for pair in fitted if limits.hold(pair[1], X)), MOST_SETTINGS))
+        if not kept:
+            raise LimitError(f"no setting keeps the limits {limits}.")
+        splits = list(inner_folds(self.task, self.cv, self.random_state).split(y, y))
+        scores = [self._score(settings, X, y, splits) for settings, _ in kept]
+        best = int(np.argmax(scores))
+        self.settings_, self.chosen_ = kept[best]
+        self.score_ = float(scores[best])
+        if hasattr(self.chosen_, "classes_"):
+            self.classes_ = self.chosen_.classes_
+        return self
+
+    def _score(self, settings: Settings, X: Any, y: np.ndarray, splits: list) -> float:
+        metric = accuracy_score if self.task == "classification" else r2_score
+        scores = []
+        for train, test in splits:
+            model = self.make(settings).fit(take_rows(X, train), y[train])
+            scores.append(metric(y[test], model.predict(take_rows(X, test))))
+        return float(np.mean(scores))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions of the chosen model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return self.chosen_.predict(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the chosen model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        return self.chosen_.predict_proba(X)
+
+
+def inner_folds(task: Task, cv: int, random_state: int) -> Any:
+    """Shuffled folds, stratified for classification."""
+    kind = StratifiedKFold if task == "classification" else KFold
+    return kind(cv, shuffle=True, random_state=random_state)
+
+
+def fit_within(
+    X: Any,
+    y: Any,
+    *,
+    max_splits: int | None = None,
+    max_bytes: int | None = None,
+    max_latency_us: float | None = None,
+    task: Task | None = None,
+    models: Iterable[str] | None = None,
+    cv: int = 3,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Any:
+    """Fit the best of hedgerow's models within a limit, over all families.
+
+    Every family offers settings that fill the limit; those that keep it when fitted on all rows
+    are compared by cross-validation, and the best of them is returned.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    max_splits : int, default=None
+        Most tests in all trees of the model.
+    max_bytes : int, default=None
+        Most bytes of the form that predicts, see ``hedgerow.comparison.sizes``.
+    max_latency_us : float, default=None
+        Most microseconds per row, predicting a thousand rows at once. It is measured on this
+        machine, so what is chosen may differ from run to run.
+    task : {"classification", "regression"}, default=None
+        By default it is found from the target.
+    models : iterable of str, default=None
+        Names out of ``hedgerow.comparison.MODELS``; by default all of hedgerow's.
+    cv : int, default=3
+        Folds of the cross-validation that chooses.
+    random_state : int, default=0
+    n_jobs : int, default=None
+        Threads of each model.
+
+    Returns
+    -------
+    model : estimator
+        Fitted on all rows.
+
+    Examples
+    --------
+    >>> import hedgerow
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = hedgerow.fit_within(X, y, max_splits=5)
+    >>> model.n_splits_ <= 5
+    True
+    """
+    limits = Limits(max_splits, max_bytes, max_latency_us)
+    if not limits:
+        raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
+    y, task = read_target(y, task)
+    choices = []
+    for model in choose_models(models, task, ours=True).values():
+        choice = Choice(
+            maker(model, task, random_state, n_jobs),
+            settings_of(model, limits),
+            task,
+            limits,
+            cv,
+            random_state,
+        )
+        with suppress(LimitError):
+            choices.append(choice.fit(X, y))
+    if not choices:
+        raise LimitError(f"no setting keeps the limits {limits}.")
+    return max(choices, key=lambda choice: choice.score_).chosen_
+
+
+def maker(model: Model, task: Task, seed: int, n_jobs: int | None) -> Callable[[Settings], Any]:
+    """A function from settings to an estimator."""
+    return lambda settings: model.make(task, seed=seed, n_jobs=n_jobs, settings=settings)
