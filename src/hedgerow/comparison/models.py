@@ -172,8 +172,8 @@ MODELS: dict[str, Model] = {
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",
         "embedding",
-        grid=({"n_trees": 3}, {"max_anchors": 64}),
-        ladder=members("n_trees", 21),
+        grid=({"n_estimators": 3}, {"max_anchors": 64}),
+        ladder=members("n_estimators", 21),
     ),
     "hedgerow TreeNetwork": Model("hedgerow.TreeNetwork", "cascade"),
     "hedgerow CascadeForest": Model(
@@ -189,7 +189,7 @@ MODELS: dict[str, Model] = {
         "hedgerow.ExtraTrees", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
     ),
     "hedgerow HeterogeneousForest": Model(
-        "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"candidates": "paper"},)
+        "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"preset": "paper"},)
     ),
     "scikit-learn DecisionTree": Model(
         "sklearn.tree.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, one_hot=True

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 
 from hedgerow._parameters import resolve_n_jobs
-from hedgerow._table import Schema
+from hedgerow._table import Table
 
 MOST_CATEGORIES = 254  # scikit-learn's boosting takes no more; rarer ones count as missing
 MOST_ONE_HOT = 100
@@ -38,20 +38,21 @@ class Peer(BaseEstimator):
         self.estimator = estimator
         self.one_hot = one_hot
 
-    def fit(self, X: Any, y: Any) -> "Peer":
+    def fit(self, X: Any, y: Any = None) -> "Peer":
         """Fit the estimator.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features), or Table
         y : array-like of shape (n_samples,)
 
         Returns
         -------
         self : object
         """
-        self.schema_, X = Schema.learn(self, X, "auto")
-        table = self.schema_.encode(self, X)
+        if not isinstance(X, Table):
+            X = Table.read(self, X, y, has_classes=is_classifier(self.estimator))
+        self.schema_, y, table = X.schema, X.labels, X.matrix()
         most = MOST_ONE_HOT if self.one_hot else MOST_CATEGORIES
         self._places = {
             feature: _common(table[:, feature], len(categories), most)
@@ -62,8 +63,8 @@ class Peer(BaseEstimator):
         if self._places and not self.one_hot:
             arguments = _tell(estimator, list(self._places), self.schema_.n_features)
         if is_classifier(estimator):
-            self.classes_, y = np.unique(np.asarray(y), return_inverse=True)
-        self.estimator_ = estimator.fit(self._read(table), np.asarray(y), **arguments)
+            self.classes_, y = np.unique(y, return_inverse=True)
+        self.estimator_ = estimator.fit(self._read(table), y, **arguments)
         return self
 
     def _read(self, table: np.ndarray) -> np.ndarray:

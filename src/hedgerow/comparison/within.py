@@ -21,7 +21,7 @@ from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
 from hedgerow.comparison.sizes import ROWS_TIMED, count_bytes, count_splits, time_row
 from hedgerow.comparison.tables import read_target
-from hedgerow._table import take_rows
+from hedgerow._table import Table, take_rows
 
 MOST_SPLITS = 4096  # where the limit is not one of splits
 MOST_SETTINGS = 12  # of one model
@@ -43,8 +43,7 @@ class Limits:
     def __post_init__(self) -> None:
         parameters.check_int("max_splits", self.max_splits, low=1, optional=True)
         parameters.check_int("max_bytes", self.max_bytes, low=1, optional=True)
-        if self.max_latency_us is not None:
-            parameters.check_real("max_latency_us", self.max_latency_us, low=0)
+        parameters.real(0, optional=True).check("max_latency_us", self.max_latency_us)
 
     def __bool__(self) -> bool:
         return bool(self.given)
@@ -73,8 +72,8 @@ class Limits:
             return False
         if self.max_latency_us is None:
             return True
-        some = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
-        return time_row(model, some) <= self.max_latency_us
+        first = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
+        return time_row(model, first) <= self.max_latency_us
 
 
 def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
@@ -115,12 +114,14 @@ class Choice(BaseEstimator):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "Choice":
+    def fit(self, X: Any, y: Any = None) -> "Choice":
         """Choose the settings and fit them on all rows.
+
+        The table is read once; all settings and folds share it.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features), or Table
         y : array-like of shape (n_samples,)
 
         Returns
@@ -128,13 +129,20 @@ class Choice(BaseEstimator):
         self : object
         """
         limits = self.limits or Limits()
-        y = np.asarray(y)
-        fitted = ((settings, self.make(settings).fit(X, y)) for settings in self.settings)
-        kept = list(islice((pair for pair in fitted if limits.hold(pair[1], X)), MOST_SETTINGS))
+        table = X if isinstance(X, Table) else read_table(self, X, y, self.task)
+        fitted = ((settings, self.make(settings).fit(table)) for settings in self.settings)
+        kept = list(
+            islice((pair for pair in fitted if limits.hold(pair[1], table.source)), MOST_SETTINGS)
+        )
         if not kept:
             raise LimitError(f"no setting keeps the limits {limits}.")
-        splits = list(inner_folds(self.task, self.cv, self.random_state).split(y, y))
-        scores = [self._score(settings, X, y, splits) for settings, _ in kept]
+        folds = [
+            (table.take(train), table.take(test))
+            for train, test in inner_folds(self.task, self.cv, self.random_state).split(
+                table.targets, table.targets
+            )
+        ]
+        scores = [self._score(settings, folds) for settings, _ in kept]
         best = int(np.argmax(scores))
         self.settings_, self.chosen_ = kept[best]
         self.score_ = float(scores[best])
@@ -142,12 +150,12 @@ class Choice(BaseEstimator):
             self.classes_ = self.chosen_.classes_
         return self
 
-    def _score(self, settings: Settings, X: Any, y: np.ndarray, splits: list) -> float:
+    def _score(self, settings: Settings, folds: list[tuple[Table, Table]]) -> float:
         metric = accuracy_score if self.task == "classification" else r2_score
         scores = []
-        for train, test in splits:
-            model = self.make(settings).fit(take_rows(X, train), y[train])
-            scores.append(metric(y[test], model.predict(take_rows(X, test))))
+        for train, test in folds:
+            model = self.make(settings).fit(train)
+            scores.append(metric(test.labels, model.predict(test)))
         return float(np.mean(scores))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -175,6 +183,11 @@ class Choice(BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         return self.chosen_.predict_proba(X)
+
+
+def read_table(estimator: Any, X: Any, y: Any, task: Task) -> Table:
+    """The table that all settings share."""
+    return Table.read(estimator, X, y, has_classes=task == "classification")
 
 
 def inner_folds(task: Task, cv: int, random_state: int) -> Any:
@@ -240,6 +253,7 @@ def fit_within(
     if not limits:
         raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
     y, task = read_target(y, task)
+    table = read_table(BaseEstimator(), X, y, task)
     choices = []
     for model in choose_models(models, task, ours=True).values():
         choice = Choice(
@@ -251,7 +265,7 @@ def fit_within(
             random_state,
         )
         with suppress(LimitError):
-            choices.append(choice.fit(X, y))
+            choices.append(choice.fit(table))
     if not choices:
         raise LimitError(f"no setting keeps the limits {limits}.")
     return max(choices, key=lambda choice: choice.score_).chosen_
