@@ -188,7 +188,7 @@ class GraphModel(OwnTableParameters):
 
     def adopt(self, table: Table | TableModel, grown: Grown):
         """Become what was grown on a table (or on that of a fitted model); return itself."""
-        self.__dict__.update(table.facts())
+        self.become(table.facts())
         return self._take_over(grown)
 
     def with_graph(self, grown: Grown):

@@ -185,8 +185,9 @@ class Table:
         categorical_features: Any = "auto",
         many_outputs: bool = False,
     ) -> "Table":
-        """Read a training table for an estimator, which scikit-learn's checks are told about."""
-        schema, X, codes = read_columns(estimator, X, categorical_features)
+        """Read a training table for an estimator, which stays as it is until it is fitted."""
+        reader = type(estimator)(**estimator.get_params(deep=False))  # scikit-learn writes to it
+        schema, X, codes = read_columns(reader, X, categorical_features)
         if y is None:
             raise ValueError(
                 f"This {type(estimator).__name__} estimator requires y to be passed, but the "
@@ -195,7 +196,7 @@ class Table:
         targets, classes = read_targets(y, has_classes=has_classes, many_outputs=many_outputs)
         check_targets_match(X, targets)
         weights = check_sample_weight(sample_weight, len(targets))
-        names_in = getattr(estimator, "feature_names_in_", None)
+        names_in = getattr(reader, "feature_names_in_", None)
         return cls(X, schema, codes, targets, classes, weights, names_in)
 
     @classmethod

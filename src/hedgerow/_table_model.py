@@ -1,8 +1,8 @@
 """What every estimator that reads a table shares: reading it, and predicting from values.
 
-A model's ``fit`` reads its table with :meth:`TableModel.read_table`, remembers `Table.facts` when
-it is done, and provides ``_values``: class probabilities or numbers for each row. scikit-learn's
-prediction methods follow from them.
+A model's ``fit`` reads its table with :meth:`TableModel.read_table`, becomes what it has found when
+it is done (:meth:`TableModel.become`), and provides ``_values``: class probabilities or numbers for
+each row. scikit-learn's prediction methods follow from them.
 """
 
 from typing import Any
@@ -67,6 +67,14 @@ class TableModel(Estimator):
     def facts(self) -> dict[str, Any]:
         """What a fitted model knows of its table, for models that are made of its members."""
         return {name: vars(self)[name] for name in _TABLE_FACTS if name in vars(self)}
+
+    def become(self, facts: dict[str, Any]) -> None:
+        """Take over what a fit has found, at its end; of an earlier table nothing stays."""
+        if "schema_" in facts:
+            for name in _TABLE_FACTS:
+                if name not in facts:
+                    self.__dict__.pop(name, None)
+        self.__dict__.update(facts)
 
     def _values(self, X: Any) -> np.ndarray:
         """Class probabilities, or numbers, for each row."""

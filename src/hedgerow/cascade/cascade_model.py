@@ -260,7 +260,7 @@ class CascadeModel(BinParameters):
         growth = self._grow(coded, members, settings, rows, rows[:0], files, seed)
         final = self._fit_final(settings.final_estimator, coded, growth, seed)
         self.__dict__.pop("final_estimator_", None)  # of an earlier fit
-        self.__dict__.update(table.facts() | final)
+        self.become(table.facts() | final)
         self.layers_ = growth.layers[: growth.n_kept]
         self.layer_scores_ = scores or growth.scores
         return self

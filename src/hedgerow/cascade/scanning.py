@@ -299,9 +299,7 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
             sample, place = _draw(settings, grain, table.n_rows, seed)
             n_windows.append(len(sample))
             forests.append(_grow(learners, grain, table, sample, place, folds, seed))
-        for name in ("classes_", "n_classes_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
-        self.__dict__.update(table.facts())
+        self.become(table.facts())
         self.grains_, self.n_windows_, self.forests_ = grains, n_windows, forests
         return table.matrix(), folds
 

@@ -140,7 +140,7 @@ class _TreeNetwork(BinParameters):
         wider = table.widened(self._new_names(table), encoded)
         output = self._tree_of(settings, output_depth)
         output.adopt(wider, output.learner().grow(wider))
-        self.__dict__.update(table.facts())
+        self.become(table.facts())
         self.encoding_depth_, self.output_depth_ = encoding_depth, output_depth
         self.encoder_, self.output_ = encoder, output
         return self

@@ -158,7 +158,7 @@ class Ensemble(TableModel):
         for name in _OOB_NAMES:
             if name not in facts:
                 vars(self).pop(name, None)  # of an earlier fit
-        vars(self).update(facts)
+        self.become(facts)
         self.rebuild()
 
 

@@ -160,11 +160,17 @@ class _Budget:
     once, best-first trees are tried as a start.
     """
 
-    # Every try is a whole fit.
+    # Every try is a whole fit. On digits, breast cancer, wine and diabetes with 5 to 60 splits, 4.9
+    # fits left 0.1956 of the root's impurity in the mean. With 3 tries it was 0.1982 after 6.1 fits
+    # (best-first starts are tried more often), with 12 tries 0.1898 after 5.7.
     _TRIES = 8
-    _ENOUGH = 0.95  # of the splits in use
-    _TOO_MANY = 1.5  # splits per split allowed: beyond, a graph is not worth cutting down
-    _SHARES = (1, 0.75, 0.5)  # of the splits: what a best-first start leaves to the rounds
+    _ENOUGH = 0.95  # of the splits in use; with 0.8 it was 0.1999 after 4.5 fits, with 1 0.1952
+    # Splits per split allowed: beyond, a graph is not worth cutting down. Where none was cut down,
+    # it was 0.1980 after 6.8 fits.
+    _TOO_MANY = 1.5
+    # Of the splits that a best-first start has; the rest is left to the rounds. Where a class is in
+    # the corners of a square no price gives four splits, but such a start does (docs/graph.md).
+    _SHARES = (1, 0.75, 0.5)
 
     def __init__(self, growth: _Growth, max_splits: int):
         self.growth, self.max_splits = growth, max_splits

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from hedgerow._graph_model import AXIS, CATEGORY, OBLIQUE
 from hedgerow.inspect.wording import (
     Condition,
     Halfspace,
@@ -23,8 +24,6 @@ from hedgerow.inspect.wording import (
     number,
     rows_text,
 )
-
-AXIS, CATEGORY, OBLIQUE = 1, 2, 3
 
 
 @dataclass(frozen=True)
