@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 MOST = int(np.iinfo(np.int32).max)  # no tree has more rows, levels or leaves than this
+MOST_MEMBERS = 10**6  # of an ensemble: more are a slip, and would fill the memory
 _MOST_THREADS = 256  # more only cost memory
 
 
@@ -51,10 +52,14 @@ def is_word(value: object, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 
-def check_int(name: str, value: Any, *, low: int, optional: bool = False) -> None:
-    """An int of at least ``low``, or None where ``optional``."""
+def check_int(
+    name: str, value: Any, *, low: int, high: int | None = None, optional: bool = False
+) -> None:
+    """An int of at least ``low`` and at most ``high``, or None where ``optional``."""
     if (optional and value is None) or (is_int(value) and value >= low):
-        return
+        if high is None or value is None or value <= high:
+            return
+        refuse(name, f"at most {high}", value)
     expected = {0: "a non-negative int", 1: "a positive int"}.get(low, f"an int of at least {low}")
     refuse(name, expected + " or None" * optional, value)
 
@@ -65,12 +70,14 @@ def check_option(name: str, value: object, options: Collection[str]) -> None:
         refuse(name, "one of " + ", ".join(repr(option) for option in options), value)
 
 
-def integer(low: int = 1, *, optional: bool = False, word: str | None = None) -> Rule:
-    """An int of at least ``low``, or None where ``optional``, or the given word."""
+def integer(
+    low: int = 1, *, high: int | None = None, optional: bool = False, word: str | None = None
+) -> Rule:
+    """An int from ``low`` to ``high``, or None where ``optional``, or the given word."""
 
     def check(name: str, value: Any) -> None:
         if word is None:
-            check_int(name, value, low=low, optional=optional)
+            check_int(name, value, low=low, high=high, optional=optional)
         elif not ((is_int(value) and value >= low) or is_word(value, word)):
             if optional and value is None:
                 return
@@ -170,7 +177,7 @@ def _check_verbose(name: str, value: Any) -> None:
 
 
 def _check_callback(name: str, value: Any) -> None:
-    if value is not None and not callable(value):
+    if value is not None and (not callable(value) or isinstance(value, type)):
         refuse(name, "a function or None", value)
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._estimator import Settings, fitted, parameter
-from hedgerow._parameters import Rule, count, integer, option, real
+from hedgerow._parameters import MOST_MEMBERS, Rule, count, integer, option, real
 from hedgerow._progress import progress
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters
@@ -96,7 +96,7 @@ class CascadeModel(BinParameters):
     )
     n_forests: int | None = parameter(
         None,
-        integer(1, optional=True),
+        integer(high=MOST_MEMBERS, optional=True),
         "Random forests in a layer, and as many of the other kind (2; light 1, paper 4).",
     )
     partner: str | None = parameter(
@@ -105,10 +105,12 @@ class CascadeModel(BinParameters):
         "The other kind: extra trees, or completely random trees (paper).",
     )
     n_trees: int | None = parameter(
-        None, integer(1, optional=True), "Trees in a forest (100; paper 500, paper_light 50)."
+        None,
+        integer(high=MOST_MEMBERS, optional=True),
+        "Trees in a forest (100; paper 500, paper_light 50).",
     )
     max_depth: int | None = parameter(
-        None, integer(1, optional=True), "Depth of the trees; no limit (paper_light 30)."
+        None, integer(optional=True), "Depth of the trees; no limit (paper_light 30)."
     )
     min_samples_leaf: int | float = parameter(
         1, count(1), "Fewest rows of a leaf, as a number or a share of all rows."
@@ -117,11 +119,11 @@ class CascadeModel(BinParameters):
         0.0, real(0, 0.5), "Least weight of a leaf, as a share of the weight of all rows."
     )
     max_layers: int | None = parameter(
-        None, integer(1, optional=True), "The most layers (10; light 2, paper 100)."
+        None, integer(optional=True), "The most layers (10; light 2, paper 100)."
     )
     n_tolerance: int | None = parameter(
         None,
-        integer(1, optional=True),
+        integer(optional=True),
         "Stop after as many layers in a row without a better score (1; light 2, paper 3).",
     )
     class_vectors: str | None = parameter(

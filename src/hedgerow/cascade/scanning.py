@@ -28,7 +28,7 @@ from hedgerow import _parameters as parameters
 from hedgerow._engine import Dataset, Forest
 from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._folds import folds_of
-from hedgerow._parameters import count, integer, real, resolve_n_jobs
+from hedgerow._parameters import MOST_MEMBERS, count, integer, real, resolve_n_jobs
 from hedgerow._table import Table
 from hedgerow._table_model import N_JOBS_TEXT, TableModel
 from hedgerow.forest.learner import BinnedTable, ForestLearner
@@ -132,7 +132,7 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
     )
     stride: int | None = parameter(
         None,
-        integer(1, optional=True),
+        integer(optional=True),
         "Steps between windows; None is 1 in sequences and 2 in images.",
     )
     pooling: int = parameter(
@@ -142,10 +142,10 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
     )
     n_forests: int = parameter(
         1,
-        integer(),
+        integer(high=MOST_MEMBERS),
         "Random forests for each size of windows, and as many completely random ones.",
     )
-    n_trees: int = parameter(30, integer(), "Trees in a forest and fold.")
+    n_trees: int = parameter(30, integer(high=MOST_MEMBERS), "Trees in a forest and fold.")
     max_depth: int | None = parameter(None, integer(optional=True), "Depth of the trees.")
     min_samples_leaf: int | float = parameter(
         10, count(1), "Fewest windows of a leaf, as a number or a share of all."

@@ -51,7 +51,7 @@ class _Round(NamedTuple):
 class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
     n_estimators: int = parameter(
         50,
-        parameters.integer(),
+        parameters.integer(high=parameters.MOST_MEMBERS),
         "Most members; boosting ends early at a member without error or no better than chance.",
     )
     learning_rate: float = parameter(

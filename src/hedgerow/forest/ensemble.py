@@ -23,7 +23,12 @@ _OOB_NAMES = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 class ProgressParameters(TableModel):
     """How many members an ensemble has, and who hears how many are done."""
 
-    n_estimators: int = parameter(100, parameters.integer(), "Number of members.", kw_only=False)
+    n_estimators: int = parameter(
+        100,
+        parameters.integer(high=parameters.MOST_MEMBERS),
+        "Number of members.",
+        kw_only=False,
+    )
     random_state: Any = parameter(None, parameters.SEED, "Seed of the bags and of the members.")
     verbose: int = parameter(
         0, parameters.VERBOSE, "1 shows a bar with members done and time left."
