@@ -163,7 +163,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
 def _arrays(entries: Any, content: memoryview, at: int) -> tuple[list[np.ndarray], int]:
     if not isinstance(entries, list):
         damaged("it has no list of arrays")
-    arrays = []
+    arrays: list[np.ndarray] = []
     for entry in entries:
         if not (
             isinstance(entry, list)

@@ -31,21 +31,18 @@ _POOL_TYPES = {
 _MOST_EXACT = 2.0**53
 
 
-def right_children(is_test: np.ndarray) -> np.ndarray:
+def right_children(kind: np.ndarray) -> list[int]:
     """The right child of each test of a tree whose nodes are numbered in preorder.
 
-    Going through the nodes, a test opens one more place and a leaf fills one; the right child
-    stands where the places that were open before its sibling's part are open again.
+    What follows a leaf is the right child of the last test that has none yet.
     """
-    n = len(is_test)
-    places = np.cumsum(np.where(is_test, 1, -1))
-    key = places * (n + 1) + np.arange(n)
-    key.sort()
-    tests = np.flatnonzero(is_test)
-    after = (places[tests] - 1) * (n + 1) + tests
-    found = np.searchsorted(key, after)
-    end = np.where(found < n, key[np.minimum(found, n - 1)], 0) - (places[tests] - 1) * (n + 1)
-    return np.where((end > 0) & (end < n), end + 1, n)
+    right, waiting = [-1] * len(kind), []
+    for node, is_test in enumerate(kind.tolist()):
+        if is_test:
+            waiting.append(node)
+        elif waiting:
+            right[waiting.pop()] = node + 1
+    return [child for child, is_test in zip(right, kind.tolist(), strict=True) if is_test]
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -62,7 +59,7 @@ def _followed(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         detail[of_kind] = np.arange(of_kind.sum())
     return {
         "left": tests + 1,
-        "right": right_children(kind > 0),
+        "right": np.array(right_children(kind), dtype=np.int64),
         "detail": detail,
         "weight": columns["n_samples"],
     }
@@ -272,7 +269,7 @@ def _decode_forest(fields: Fields) -> Forest:
         or given["n_nodes"].sum(dtype=np.uint64) != len(kind)
     ):
         damaged("a node of its forest is none")
-    left = tests + given["step"]
+    left = np.add(given["step"], tests)
     if len(tests) and (left.min() < 0 or left.max() >= len(kind)):
         damaged("a child of its forest is out of range")
     nodes = np.zeros(len(kind), _NODE)
@@ -291,7 +288,7 @@ def _decode_forest(fields: Fields) -> Forest:
             "n_features": fields.take("n_features", int),
             "n_outputs": n_outputs,
             "nodes": nodes.view(np.uint8),
-            "roots": np.concatenate([[0], np.cumsum(given["n_nodes"])]).astype(np.uint32),
+            "roots": np.append([0], np.cumsum(given["n_nodes"])).astype(np.uint32),
             "values": given["value"],
             "category_feature": given["category_feature"],
             "importances": given["importance"],

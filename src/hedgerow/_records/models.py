@@ -8,8 +8,8 @@ of parameters, types, shapes in words, and the sizes that must agree.
 import re
 import types
 import typing
+from dataclasses import Field
 from dataclasses import fields as declared_fields
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,20 +26,20 @@ _SHAPE = re.compile(r"ndarray of shape \(([^)]*)\)")
 def model_codec(name: str, cls: type[Estimator]) -> Codec:
     """How an estimator is written and read; the name stays, whatever the class is called."""
 
+    declared = sorted(declared_fields(cls), key=lambda field: field.name)
+    parameters = [field.name for field in declared if field.init]
+    stored = [name for name in parameters if name not in NOT_STORED]
+    attributes = {field.name: field for field in declared if not field.init}
+    hints = typing.get_type_hints(cls)
+
     def encode(model: Estimator, writer: Writer, where: str) -> dict[str, Any]:
-        parameters, attributes = _declared(cls)
         given = model.__getstate__()  # layers of a cascade may be in files
-        undeclared = [
-            name for name in given if name[0] != "_" and name not in parameters | attributes
-        ]
+        known = {*parameters, *attributes}
+        undeclared = [name for name in given if name[0] != "_" and name not in known]
         if undeclared:
             raise TypeError(f"{where}.{undeclared[0]} is not declared, so no file can hold it.")
         encoded: dict[str, Any] = {
-            "parameters": {
-                name: writer.value(given[name], f"{where}.{name}")
-                for name in parameters
-                if name not in NOT_STORED
-            }
+            "parameters": {name: writer.value(given[name], f"{where}.{name}") for name in stored}
         }
         fitted = {
             name: writer.value(given[name], f"{where}.{name}")
@@ -49,23 +49,19 @@ def model_codec(name: str, cls: type[Estimator]) -> Codec:
         return encoded | ({"fitted": fitted} if fitted else {})
 
     def decode(fields: Fields) -> Estimator:
-        parameters, attributes = _declared(cls)
         given = fields.take_named("parameters")
-        for name in given:
-            if name not in parameters or name in NOT_STORED:
-                damaged(f"{cls.__name__} has no parameter {name[:40]!r}")
-        for name in parameters:
-            if name not in given and name not in NOT_STORED:
-                damaged(f"its {cls.__name__} lacks the parameter {name!r}")
+        if given.keys() != set(stored):
+            odd = next(iter(given.keys() ^ set(stored)))
+            damaged(f"its {cls.__name__} lacks the parameter {odd[:40]!r} or has it too much")
         model = cls(**given)
         model.check_parameters()
         if "fitted" in fields:
             fitted = fields.take_named("fitted")
-            for name in fitted:
-                if name not in attributes:
-                    damaged(f"{cls.__name__} has no attribute {name[:40]!r}")
-            vars(model).update(fitted)
-            check_attributes(model)
+            if not fitted.keys() <= attributes.keys():
+                odd = next(iter(fitted.keys() - attributes.keys()))
+                damaged(f"{cls.__name__} has no attribute {odd[:40]!r}")
+            model.__dict__.update(fitted)
+            _check_attributes(model, attributes, hints)
             model.rebuild()
         return model
 
@@ -74,13 +70,14 @@ def model_codec(name: str, cls: type[Estimator]) -> Codec:
 
 def part_codec(name: str, cls: type) -> Codec:
     """How a part of a model is written and read: a dataclass or a named tuple, field by field."""
+    hints = typing.get_type_hints(cls)
 
     def encode(part: Any, writer: Writer, where: str) -> dict[str, Any]:
-        return {name: writer.value(getattr(part, name), f"{where}.{name}") for name in _hints(cls)}
+        return {name: writer.value(getattr(part, name), f"{where}.{name}") for name in hints}
 
     def decode(fields: Fields) -> Any:
         given = {}
-        for name, hint in _hints(cls).items():
+        for name, hint in hints.items():
             given[name] = fields.take(name)
             if not _fits(given[name], hint):
                 damaged(f"{name!r} of its {fields.name} is a {type(given[name]).__name__}")
@@ -89,38 +86,23 @@ def part_codec(name: str, cls: type) -> Codec:
     return Codec(name, cls, encode, decode)
 
 
-@cache
-def _declared(cls: type[Estimator]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the fitted attributes of a class with their declarations, by name."""
-    declared = sorted(declared_fields(cls), key=lambda f: f.name)  # type: ignore[arg-type]
-    return {f.name: f for f in declared if f.init}, {f.name: f for f in declared if not f.init}
-
-
-@cache
-def _hints(cls: type) -> dict[str, Any]:
-    return typing.get_type_hints(cls)
-
-
-def check_attributes(model: Estimator) -> None:
+def _check_attributes(
+    model: Estimator, attributes: dict[str, Field], hints: dict[str, Any]
+) -> None:
     """Hold the fitted attributes against their declarations."""
-    cls, given = type(model), vars(model)
-    sizes = {
-        "n_features": given.get("n_features_in_"),
-        "n_classes": given.get("n_classes_"),
-        "n_outputs": given.get("n_outputs_"),
-    }
-    sizes = {name: size for name, size in sizes.items() if size is not None}
-    for name, declared in _declared(cls)[1].items():
+    given, cls = vars(model), type(model).__name__
+    known = {size: given.get(f"{size}_") for size in ("n_features_in", "n_classes", "n_outputs")}
+    sizes = {size.removesuffix("_in"): n for size, n in known.items() if type(n) is int}
+    for name, declared in attributes.items():
         if name not in given:
             if not declared.metadata["optional"]:
-                damaged(f"its {cls.__name__} lacks {name!r}")
+                damaged(f"its {cls} lacks {name!r}")
             continue
-        value = given[name]
-        if not _fits(value, _hints(cls)[name]):
-            damaged(f"{name!r} of its {cls.__name__} is a {type(value).__name__}")
+        if not _fits(given[name], hints[name]):
+            damaged(f"{name!r} of its {cls} is a {type(given[name]).__name__}")
         shape = _SHAPE.match(declared.metadata["words"])
-        if shape and isinstance(value, np.ndarray):
-            _check_shape(f"{name!r} of its {cls.__name__}", value, shape[1], sizes)
+        if shape and isinstance(given[name], np.ndarray):
+            _check_shape(f"{name!r} of its {cls}", given[name], shape[1], sizes)
     model.check_fitted()
 
 
