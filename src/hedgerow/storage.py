@@ -44,6 +44,7 @@ from hedgerow.forest import (
     RandomTreesClassifier,
     RandomTreesRegressor,
 )
+from hedgerow.forest.draws import Draws
 from hedgerow.graph import (
     NaiveDecisionGraphClassifier,
     TreeInTreeClassifier,
@@ -105,6 +106,7 @@ _CODECS: list[Codec] = [
     part_codec("layer-forest", GrownForest),
     part_codec("layer-folds", FoldedMember),
     part_codec("windows", Grain),
+    part_codec("draws", Draws),
     *(model_codec(name, cls) for name, cls in MODELS.items()),
 ]
 _BY_TYPE = {codec.type: codec for codec in _CODECS}

@@ -40,6 +40,7 @@ from hedgerow.forest.learner import ForestLearner, GrownForest, Unseen, new_seed
 from hedgerow.forest.members import (
     MemberModel,
     check_columns,
+    check_members,
     fit_member,
     grow_member,
     learner_of,
@@ -48,6 +49,7 @@ from hedgerow.forest.members import (
 )
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
+_FEW_FEATURES = 65_536  # more are not drawn again to look whether a file tells the truth
 _TOGETHER = 10  # members summed by one task of a prediction: fixed, so sums keep their order
 
 
@@ -69,6 +71,28 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
 
     def _new_draws(self, seed: int, table: Table) -> Draws:
         raise NotImplementedError
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        draws, forest, members = self.draws_, self.forest_, self.members_
+        if draws.n_features != self.n_features_in_ or not draws.are_possible:
+            raise ValueError("the draws of the bag are impossible")
+        if forest is not None:
+            sizes = (forest.n_features, forest.n_outputs)
+            is_forest = type(self.estimator_) is self._tree and not draws.draws_features
+            if members or not is_forest or sizes != (self.n_features_in_, self.n_values):
+                raise ValueError("the forest has other features or outputs than its model")
+            return
+        if not members:
+            raise ValueError("the bag has no members")
+        check_members(self, members, draws.n_drawn_features)
+        for place, member in enumerate(members if draws.n_features <= _FEW_FEATURES else ()):
+            features = draws.features(place)
+            names = getattr(member, "feature_names_in_", None)
+            if member.n_features_in_ != len(features) or (
+                names is not None and (names != self.feature_names_in_[features]).any()
+            ):
+                raise ValueError("a member has other features than were drawn for it")
 
     @property
     def _counts_votes(self) -> bool:

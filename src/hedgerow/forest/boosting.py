@@ -27,6 +27,7 @@ from hedgerow.forest.ensemble import Ensemble, ProgressParameters
 from hedgerow.forest.members import (
     EstimatorParameter,
     check_columns,
+    check_members,
     fit_member,
     grow_member,
     learner_of,
@@ -67,6 +68,19 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
         "ndarray of shape (n_estimators,)",
         "Weighted error of each member, one for those that were not fitted.",
     )
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        check_members(self, self.members_, self.n_features_in_)
+        weights = self.estimator_weights_
+        if not 1 <= len(self.members_) <= len(weights) or weights.dtype != np.float64:
+            raise ValueError("the members have no weights")
+        if not np.isfinite(weights).all() or weights.min() < 0:
+            raise ValueError("a weight of a member is none")
+        if self._has_classes and weights[0] == 0:
+            raise ValueError("the first member has no weight")
+        if any(member.n_features_in_ != self.n_features_in_ for member in self.members_):
+            raise ValueError("a member has other features than its ensemble")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Fit the members one after the other.

@@ -27,6 +27,17 @@ class Draws:
     def draws_features(self) -> bool:
         return self.bootstrap_features or self.n_drawn_features < self.n_features
 
+    @property
+    def are_possible(self) -> bool:
+        """Whether a bag can have drawn so."""
+        return (
+            0 <= self.seed < 2**31
+            and 1 <= self.n_drawn_rows
+            and 1 <= self.n_rows < 2**31
+            and 1 <= self.n_drawn_features
+            and (self.bootstrap_features or self.n_drawn_features <= self.n_features)
+        )
+
     def forest_params(self, tree: GrowParams) -> ForestParams:
         """The engine's parameters of a forest with these draws."""
         return ForestParams(

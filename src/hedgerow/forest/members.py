@@ -72,6 +72,22 @@ class EstimatorParameter(MemberModel):
         return tags
 
 
+def check_members(model: MemberModel, members: list, n_features: int) -> None:
+    """Refuse members that are none of a fitted model's, after all came out of a file.
+
+    They are as ``estimator_``, fitted on up to ``n_features`` features.
+    """
+    classes = getattr(model, "classes_", np.zeros(0))
+    for member in members:
+        if type(member) is not type(model.estimator_) or not hasattr(member, "schema_"):
+            raise ValueError("a member is none, or is not fitted")
+        is_graph = isinstance(member, GraphModel)
+        if member.n_features_in_ > n_features or (is_graph and member.n_values != model.n_values):
+            raise ValueError("a member has other features or outputs than its ensemble")
+        if not np.isin(getattr(member, "classes_", classes[:0]), classes).all():
+            raise ValueError("a member has other classes than its ensemble")
+
+
 def learner_of(estimator: Any) -> Learner | None:
     """What grows copies of an estimator on a table that was read before, where it has that."""
     if isinstance(estimator, GraphModel) and type(estimator).learner is not GraphModel.learner:

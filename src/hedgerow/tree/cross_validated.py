@@ -228,6 +228,14 @@ class _CrossValidatedTree(GraphModel):
             settings, {name: clone(named[name]).set_params(**shared) for name in named}
         )
 
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        winner = self.estimator_
+        if not isinstance(winner, GraphModel) or getattr(winner, "graph_", None) is not self.graph_:
+            raise ValueError("the winner has another graph than the model")
+        if self.selected_ not in self.scores_:
+            raise ValueError("the winner is none of the candidates")
+
     def with_graph(self, grown: Grown):
         model = super().with_graph(grown)
         model.estimator_ = self.estimator_.with_graph(grown)
