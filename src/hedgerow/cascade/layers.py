@@ -104,15 +104,14 @@ class GrownForest:
         model = clone(estimator)
         model._adopt_table(table.reader)
         model.n_features_in_, model._seed = data.n_features, seed
-        classes, numbers = (table.y, None) if table.classes is not None else (None, table.y)
         weights = model._with_class_weight(table.y, table.weights)
         forest = Forest(data.n_features, table.n_outputs)
         sums, counts = np.zeros((data.n_rows, table.n_outputs)), np.zeros((data.n_rows, 1))
         for train, asked in [(folds.rows, folds.held)] if out_of_bag else folds:
             params = model._forest_params(len(train), None if weights is None else weights[train])
             unseen = forest.grow(
-                data, classes, numbers, weights, params, model.n_estimators, out_of_bag,
-                table.n_jobs, rows=train.astype(np.uint32), held=asked.astype(np.uint32),
+                data, train.astype(np.uint32), table.y, weights, params, model.n_estimators,
+                out_of_bag, table.n_jobs, held=asked.astype(np.uint32),
             )  # fmt: skip
             sums += unseen[0]
             counts += unseen[1][:, None]

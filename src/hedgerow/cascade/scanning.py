@@ -353,7 +353,6 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
             data.append_numbers([matrix[sample, cells[place]]], 255, n_jobs)
         targets = y[sample]
         weights = None if weights is None else weights[sample]
-        classes, numbers = (targets, None) if y.dtype == np.int32 else (None, targets)
         fold_of = np.empty(len(matrix), dtype=np.intp)
         for fold, rows in enumerate(folds):
             fold_of[rows] = fold
@@ -368,10 +367,7 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
                 model._seed = int(random.randint(2**31 - 1))
                 params = model._forest_params(len(rows), None if weights is None else weights[rows])
                 forest = Forest(grain.n_features, self._n_outputs)
-                forest.grow(
-                    data, classes, numbers, weights, params, model.n_estimators, n_jobs=n_jobs,
-                    rows=rows,
-                )  # fmt: skip
+                forest.grow(data, rows, targets, weights, params, model.n_estimators, n_jobs=n_jobs)
                 grown[-1].append(forest)
         self.n_windows_.append(len(sample))
         return grown

@@ -218,10 +218,13 @@ class _Bag(Ensemble):
         share = self._draws.n_drawn_rows / len(y)
         total = share * float(len(y) if weights is None else weights.sum())
         params = self._draws.forest_params(tree_params(self, tree, len(y), total))
-        classes, numbers = (y, None) if y.dtype == np.int32 else (None, y)
-        return self.forest_.grow(
-            data, classes, numbers, weights, params, len(new), self.oob_score, n_jobs, report
+        # On a copy: the forest there is answers others until the new one is complete.
+        forest = self.forest_.first(self.forest_.n_members)
+        unseen = forest.grow(
+            data, None, y, weights, params, len(new), self.oob_score, n_jobs, report
         )
+        self.forest_ = forest
+        return unseen
 
     def _new_fit(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Callable[[int], Any]:
         """What joblib is given for a member: a delayed call that fits it on its draws."""

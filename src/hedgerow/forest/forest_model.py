@@ -121,7 +121,8 @@ class ForestModel(TableModel):
         n_outputs = getattr(self, "n_classes_", 1)
         if keep:
             self._check_kept(old_features, n_outputs)
-            forest = self.forest_
+            # A copy: the forest there is answers others until the new one is complete.
+            forest = self.forest_.first(self.forest_.n_members)
         else:
             forest = Forest(self.n_features_in_, n_outputs)
             self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -135,18 +136,11 @@ class ForestModel(TableModel):
             return self
         weights = self._with_class_weight(y, weights)
         data = self.schema_.bin(X, parameters.max_bins_code(self.max_bins), n_jobs)
-        classes, numbers = (y, None) if y.dtype == np.int32 else (None, y)
         params = self._forest_params(len(y), weights)
-        try:
-            with progress(self.verbose, self.callback, missing, type(self).__name__) as report:
-                unseen = forest.grow(
-                    data, classes, numbers, weights, params, missing, bool(self.oob_score), n_jobs,
-                    report,
-                )  # fmt: skip
-        except BaseException:
-            if keep:  # an interrupted fit leaves the forest as it was
-                self.forest_ = forest.first(n_kept)
-            raise
+        with progress(self.verbose, self.callback, missing, type(self).__name__) as report:
+            unseen = forest.grow(
+                data, None, y, weights, params, missing, bool(self.oob_score), n_jobs, report
+            )
         self.forest_ = forest
         if self.oob_score:
             self._add_kept(X, params, n_kept, *unseen)
@@ -335,12 +329,10 @@ class ForestModel(TableModel):
         y = clone(self)._read_targets(np.asarray(y))
         if len(y) != len(encoded):
             raise ValueError(f"X has {len(encoded)} rows and y has {len(y)}.")
-        classes, numbers = (y, None) if y.dtype == np.int32 else (None, y)
         drops = self.forest_.out_of_bag_importances(
             self._forest_params(len(y), None),
             encoded,
-            classes,
-            numbers,
+            y,
             parameters.resolve_n_jobs(self.n_jobs),
         )
         return Bunch(

@@ -109,13 +109,10 @@ class _MeanMarginTree(GraphModel):
         self.scale_ = None
         if self.standardize:
             self.scale_ = standard_scale(table, n_categories, rows, weights, n_jobs)
+        n_classes = getattr(self, "n_classes_", 0)
         return grow_mean_margin(
-            table, n_categories, rows, *self._labels(y, weights), self.scale_, limits, n_jobs
+            table, n_categories, rows, y, weights, n_classes, self.scale_, limits, n_jobs
         )
-
-    def _labels(self, y: np.ndarray, weights: np.ndarray | None) -> tuple:
-        """Targets and weights as the engine takes them."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
         """Grow the tree.
@@ -194,9 +191,6 @@ class MeanMarginTreeClassifier(GraphClassifier, _MeanMarginTree):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _labels(self, y, weights):
-        return y, weights, self.n_classes_
-
 
 @_with_parameters
 class MeanMarginTreeRegressor(GraphRegressor, _MeanMarginTree):
@@ -246,9 +240,6 @@ class MeanMarginTreeRegressor(GraphRegressor, _MeanMarginTree):
         self.ccp_alpha = ccp_alpha
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
-
-    def _labels(self, y, weights):
-        return y.reshape(len(y), -1), weights
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
