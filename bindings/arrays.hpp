@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "data/rows.hpp"
 #include "graph/decision_graph.hpp"
+#include "grow/grower.hpp"
 
 namespace hedgerow {
 
@@ -44,6 +47,72 @@ std::span<const T> span_of(const std::optional<Vector<T>>& array) {
     return {array->data(), array->size()};
 }
 
+// What a call learns from. Each is checked once, here; the values of rows that are not chosen are
+// not looked at, so that a small tree on a large table costs what its rows cost.
+//
+// rows      which rows of the table: all when None; an empty list is refused
+// targets   int32 for classes; float64 for numbers, in two dimensions for several outputs
+// weights   finite and not negative; one for each row of the table when None
+using RowArray = std::optional<Vector<Row>>;
+using TargetArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using WeightArray = std::optional<Vector<double>>;
+
+struct Rows {
+    std::size_t n_rows;  // of the table
+    RowChoice chosen;
+
+    Rows(const RowArray& given, std::size_t n_rows);
+
+    // Whether the condition holds for each of the rows.
+    template <class Condition>
+    bool all(const Condition& holds) const {
+        if (chosen) return std::all_of(chosen->begin(), chosen->end(), holds);
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            if (!holds(static_cast<Row>(row))) return false;
+        }
+        return true;
+    }
+};
+
+struct Targets {
+    std::span<const std::int32_t> classes;
+    std::span<const double> numbers;
+    std::uint32_t n_outputs;  // classes, or numbers a row
+
+    // No classes: numbers are wanted.
+    Targets(const TargetArray& given, const Rows& rows, std::uint32_t n_classes);
+};
+
+struct Weights {
+    std::span<const double> of_rows;  // empty: all one
+
+    Weights(const WeightArray& given, const Rows& rows);
+};
+
+// Rows of a list that need not choose any, such as those of a validation.
+std::span<const Row> checked_rows(const RowArray& given, std::size_t n_rows);
+
+// Targets of one output, with their weights.
+GrowTargets grow_targets(const TargetArray& targets, const WeightArray& weights, const Rows& rows,
+                         std::uint32_t n_classes);
+// The same for the criterion of a tree.
+GrowTargets grow_targets(const TargetArray& targets, const WeightArray& weights, const Rows& rows,
+                         const GrowParams& params);
+
+// The numbers behind a data set, which oblique tests read; null when None.
+const double* checked_numbers(const std::optional<RowMatrix<double>>& given, const Dataset& data);
+
+// A table of float32 or float64 numbers, row by row.
+using Table = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Calls body(numbers) with the numbers of an array as float or double.
+template <class Array, class Body>
+auto with_numbers(const Array& x, const Body& body) {
+    if (x.dtype() == nb::dtype<float>()) return body(static_cast<const float*>(x.data()));
+    if (x.dtype() == nb::dtype<double>()) return body(static_cast<const double*>(x.data()));
+    throw nb::type_error("numbers must be float32 or float64");
+}
+
 // A read-only view of memory that `owner` keeps alive.
 template <class T>
 nb::object view_of(const T* data, std::vector<std::size_t> shape, nb::handle owner) {
@@ -60,13 +129,15 @@ nb::object array_of(std::vector<T>&& values, std::vector<std::size_t> shape = {}
 }
 
 // Runs `work(team)` without the GIL; Ctrl-C and other signal handlers are heard while it runs, and
-// `report`, if any, is called now and then with the GIL held.
+// `report`, if any, is called now and then with the GIL held. What a handler or `report` raises is
+// what the call raises, whatever else happens while the threads wind up.
 template <class Work>
 auto in_core(int n_threads, Work&& work, const std::function<void()>& report = {}) {
     nb::gil_scoped_release released;
     bool raised = false;
     try {
         Team team(n_threads, [&] {
+            if (raised) return false;
             nb::gil_scoped_acquire held;
             raised = PyErr_CheckSignals() != 0;
             if (!raised && report) {
@@ -80,7 +151,7 @@ auto in_core(int n_threads, Work&& work, const std::function<void()>& report = {
             return !raised;
         });
         return work(team);
-    } catch (const Interrupted&) {
+    } catch (...) {
         nb::gil_scoped_acquire held;
         if (raised) throw nb::python_error();
         throw;

@@ -1,3 +1,5 @@
+#include <nanobind/stl/optional.h>
+
 #include "arrays.hpp"
 #include "data/dataset.hpp"
 
@@ -63,6 +65,14 @@ void bind_data(nb::module_& m) {
                 data.append_categories(codes.data(), n_categories);
             },
             "codes"_a, "n_categories"_a)
+        .def(
+            "take",
+            [](const Dataset& data, const Vector<Row>& rows, int n_jobs) {
+                const auto chosen = checked_rows(rows, data.n_rows());
+                return in_core(n_jobs, [&](Team& team) { return data.take(chosen, team); });
+            },
+            "rows"_a, "n_jobs"_a = 1,
+            "A data set of the given rows, with the same bins, categories and codes.")
         .def("share", &Dataset::share, "Another data set of the same columns, not copied.")
         .def(
             "codes", [](nb::handle self, std::size_t f) { return codes(self, f); }, "feature"_a)

@@ -12,10 +12,10 @@ constexpr int format_version = 1;
 
 nb::dict state_of(const Forest& forest) {
     nb::dict out;
-    auto state = forest.graphs.state();
+    auto state = forest.state();
     out["format"] = format_version;
-    out["n_features"] = forest.graphs.n_features();
-    out["n_outputs"] = forest.graphs.n_outputs();
+    out["n_features"] = forest.n_features();
+    out["n_outputs"] = forest.n_outputs();
     out["nodes"] = array_of(std::move(state.nodes));
     out["roots"] = array_of(std::move(state.roots));
     out["values"] = array_of(std::move(state.values));
@@ -36,85 +36,47 @@ Forest forest_from(const nb::dict& from) {
     Forest forest{PackedGraphs::from_state(n_features, nb::cast<std::uint32_t>(from["n_outputs"]),
                                            std::move(state)),
                   take<double>(from, "importances")};
-    if (forest.importances.size() != forest.graphs.n_graphs() * n_features) {
+    if (forest.importances.size() != forest.n_graphs() * n_features) {
         throw nb::value_error("the forest's importances have another length");
     }
     return forest;
 }
 
-void check_columns(const Forest& forest, std::size_t given) {
-    if (given != forest.graphs.n_features()) {
-        throw nb::value_error(("the forest has " + std::to_string(forest.graphs.n_features()) +
-                               " features, X has " + std::to_string(given))
-                                  .c_str());
+nb::object importances(const Forest& forest, const ForestParams& params, const Table& x,
+                       const TargetArray& targets, int n_jobs) {
+    if (x.shape(1) != forest.n_features()) {
+        throw nb::value_error("X must have the features of the forest");
     }
-}
-
-template <class T>
-nb::object predict_class(const Forest& forest, const RowMatrix<T>& x, int n_jobs) {
-    check_columns(forest, x.shape(1));
-    std::vector<std::int32_t> out(x.shape(0));
-    in_core(n_jobs, [&](Team& team) {
-        forest.graphs.predict_class(x.data(), x.shape(0), out.data(), team);
+    const GrowTargets learned = grow_targets(targets, {}, Rows({}, x.shape(0)), params.tree);
+    auto out = with_numbers(x, [&](const auto* numbers) {
+        return in_core(n_jobs, [&](Team& team) {
+            return out_of_bag_importances(forest, params, numbers, x.shape(0), learned, team);
+        });
     });
-    return array_of(std::move(out));
+    return array_of(std::move(out), {forest.n_graphs(), forest.n_features()});
 }
 
-template <class T>
-nb::object predict(const Forest& forest, const RowMatrix<T>& x, int n_jobs) {
-    check_columns(forest, x.shape(1));
-    const std::size_t n = x.shape(0), k = forest.graphs.n_outputs();
-    std::vector<double> out(n * k);
-    in_core(n_jobs, [&](Team& team) { forest.graphs.predict(x.data(), n, out.data(), team); });
-    return array_of(std::move(out), {n, k});
-}
-
-template <class T>
-nb::object apply(const Forest& forest, const RowMatrix<T>& x, int n_jobs) {
-    check_columns(forest, x.shape(1));
-    const std::size_t n = x.shape(0), t = forest.graphs.n_graphs();
-    std::vector<std::int32_t> out(n * t);
-    in_core(n_jobs, [&](Team& team) { forest.graphs.apply(x.data(), n, out.data(), team); });
-    return array_of(std::move(out), {n, t});
-}
-
-GrowTargets targets_from(const std::optional<Vector<std::int32_t>>& classes,
-                         const std::optional<Vector<double>>& numbers,
-                         const std::optional<Vector<double>>& weights) {
-    return {span_of(classes), span_of(numbers), span_of(weights)};
-}
-
-template <class T>
-nb::object importances(const Forest& forest, const ForestParams& params, const RowMatrix<T>& x,
-                       const std::optional<Vector<std::int32_t>>& classes,
-                       const std::optional<Vector<double>>& numbers, int n_jobs) {
-    check_columns(forest, x.shape(1));
-    const auto targets = targets_from(classes, numbers, {});
-    auto out = in_core(n_jobs, [&](Team& team) {
-        return out_of_bag_importances(forest, params, x.data(), x.shape(0), targets, team);
-    });
-    return array_of(std::move(out), {forest.graphs.n_graphs(), forest.graphs.n_features()});
-}
-
-nb::object grow_members(Forest& forest, const Dataset& data,
-                        const std::optional<Vector<std::int32_t>>& classes,
-                        const std::optional<Vector<double>>& numbers,
-                        const std::optional<Vector<double>>& weights, const ForestParams& params,
-                        std::size_t n_trees, bool out_of_bag, int n_jobs,
-                        const std::function<void(std::size_t)>& progress,
-                        const std::optional<Vector<Row>>& rows,
-                        const std::optional<Vector<Row>>& held) {
-    const auto targets = targets_from(classes, numbers, weights);
-    if (rows && rows->size() == 0) throw nb::value_error("no rows to grow on");
-    for (const auto& some : {span_of(rows), span_of(held)}) {
-        for (const Row row : some) {
-            if (row >= data.n_rows()) throw nb::value_error("a row is out of range");
-        }
+nb::object grow_members(Forest& forest, const Dataset& data, const RowArray& rows,
+                        const TargetArray& targets, const WeightArray& weights,
+                        const ForestParams& params, std::size_t n_trees, bool out_of_bag,
+                        int n_jobs, const std::function<void(std::size_t)>& progress,
+                        const RowArray& held) {
+    if (data.n_features() != forest.n_features()) {
+        throw nb::value_error("the data must have the features of the forest");
     }
-    Unseen unseen{out_of_bag, span_of(held), {}, {}};
+    if (std::max<std::uint32_t>(params.tree.n_classes, 1) != forest.n_outputs()) {
+        throw nb::value_error("the forest has another number of outputs than the targets");
+    }
+    const Rows chosen(rows, data.n_rows());
+    const GrowTargets learned = grow_targets(targets, weights, chosen, params.tree);
+    if (params.n_draws == 0) throw nb::value_error("'n_draws' must be at least 1");
+    Unseen unseen{.out_of_bag = out_of_bag,
+                  .held = checked_rows(held, data.n_rows()),
+                  .sums = {},
+                  .counts = {}};
     const bool asks = out_of_bag || held;
     if (asks) {
-        unseen.sums.resize(data.n_rows() * forest.graphs.n_outputs());
+        unseen.sums.resize(data.n_rows() * forest.n_outputs());
         unseen.counts.resize(data.n_rows());
     }
     std::atomic<std::size_t> done{0};
@@ -125,15 +87,14 @@ nb::object grow_members(Forest& forest, const Dataset& data,
     in_core(
         n_jobs,
         [&](Team& team) {
-            grow_forest(data, span_of(rows), targets, params, n_trees, forest,
+            grow_forest(data, chosen.chosen, learned, params, n_trees, forest,
                         asks ? &unseen : nullptr, done, team);
         },
         progress ? std::function<void()>(report) : std::function<void()>());
     if (progress) report();
     if (!asks) return nb::none();
-    return nb::make_tuple(
-        array_of(std::move(unseen.sums), {data.n_rows(), forest.graphs.n_outputs()}),
-        array_of(std::move(unseen.counts)));
+    return nb::make_tuple(array_of(std::move(unseen.sums), {data.n_rows(), forest.n_outputs()}),
+                          array_of(std::move(unseen.counts)));
 }
 
 }  // namespace
@@ -145,7 +106,11 @@ void bind_forest(nb::module_& m) {
             "__init__",
             [](ForestParams* self, const GrowParams& tree, std::uint64_t seed, bool bootstrap,
                std::uint32_t n_draws, bool balanced_subsample) {
-                new (self) ForestParams{tree, seed, bootstrap, n_draws, balanced_subsample};
+                new (self) ForestParams{.tree = tree,
+                                        .seed = seed,
+                                        .bootstrap = bootstrap,
+                                        .n_draws = n_draws,
+                                        .balanced_subsample = balanced_subsample};
             },
             "tree"_a, nb::kw_only(), "seed"_a, "bootstrap"_a, "n_draws"_a,
             "balanced_subsample"_a = false)
@@ -156,54 +121,27 @@ void bind_forest(nb::module_& m) {
             },
             "n_rows"_a, "member"_a, "How often each row is in a member's bag.");
 
-    nb::class_<Forest>(m, "Forest", "Grown members, packed for prediction.")
-        .def(
-            "__init__",
-            [](Forest* self, std::uint32_t n_features, std::uint32_t n_outputs) {
-                new (self) Forest{PackedGraphs(n_features, n_outputs), {}};
-            },
-            "n_features"_a, "n_outputs"_a)
-        .def(
-            "grow", &grow_members, "data"_a, "classes"_a.none(), "numbers"_a.none(),
-            "weights"_a.none(), "params"_a, "n_trees"_a, "out_of_bag"_a = false, "n_jobs"_a = 1,
-            "progress"_a.none() = nb::none(), "rows"_a.none() = nb::none(),
-            "held"_a.none() = nb::none(),
-            "Grow on the given rows (all when None); sums and counts of the values of unseen rows.")
-        .def("out_of_bag_importances", &importances<float>, "params"_a, "x"_a, "classes"_a.none(),
-             "numbers"_a.none(), "n_jobs"_a = 1)
-        .def("out_of_bag_importances", &importances<double>, "params"_a, "x"_a, "classes"_a.none(),
-             "numbers"_a.none(), "n_jobs"_a = 1)
+    nb::class_<Forest, PackedGraphs>(m, "Forest", "Packed members with their importances.")
+        .def(nb::init<std::uint32_t, std::uint32_t>(), "n_features"_a, "n_outputs"_a)
+        .def("grow", &grow_members, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(),
+             "params"_a, "n_trees"_a, "out_of_bag"_a = false, "n_jobs"_a = 1,
+             "progress"_a.none() = nb::none(), "held"_a.none() = nb::none(),
+             "Grow members on the given rows (all when None). Returns sums and counts of the "
+             "values of unseen rows, those out of a bag or 'held', where any are asked for.")
+        .def("out_of_bag_importances", &importances, "params"_a, "x"_a, "targets"_a, "n_jobs"_a = 1)
         .def(
             "first",
             [](const Forest& self, std::size_t n) {
-                if (n > self.graphs.n_graphs()) throw nb::index_error("no such member");
-                const auto cut = self.importances.begin() +
-                                 static_cast<std::ptrdiff_t>(n * self.graphs.n_features());
-                return Forest{self.graphs.first(n), {self.importances.begin(), cut}};
+                if (n > self.n_graphs()) throw nb::index_error("no such member");
+                const auto cut =
+                    self.importances.begin() + static_cast<std::ptrdiff_t>(n * self.n_features());
+                return Forest(self.first(n), {self.importances.begin(), cut});
             },
-            "n"_a)
-        .def(
-            "graph",
-            [](const Forest& self, std::size_t i) {
-                if (i >= self.graphs.n_graphs()) throw nb::index_error("no such member");
-                return self.graphs.unpack(i);
-            },
-            "i"_a)
-        .def("predict_class", &predict_class<float>, "x"_a, "n_jobs"_a = 1)
-        .def("predict_class", &predict_class<double>, "x"_a, "n_jobs"_a = 1)
-        .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
-        .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1)
-        .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1)
-        .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1)
-        .def_prop_ro("n_members", [](const Forest& f) { return f.graphs.n_graphs(); })
-        .def_prop_ro("n_features", [](const Forest& f) { return f.graphs.n_features(); })
-        .def_prop_ro("n_outputs", [](const Forest& f) { return f.graphs.n_outputs(); })
-        .def_prop_ro("n_nodes", [](const Forest& f) { return f.graphs.n_nodes(); })
-        .def_prop_ro("nbytes", [](const Forest& f) { return f.graphs.nbytes(); })
+            "n"_a, "A forest of the first n members.")
         .def_prop_ro("importances",
                      [](const Forest& f) {
                          return array_of(std::vector(f.importances),
-                                         {f.graphs.n_graphs(), f.graphs.n_features()});
+                                         {f.n_graphs(), f.n_features()});
                      })
         .def("__getstate__", &state_of)
         .def("__setstate__",

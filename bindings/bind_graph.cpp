@@ -5,7 +5,6 @@
 #include "arrays.hpp"
 #include "graph/coded.hpp"
 #include "graph/decision_graph.hpp"
-#include "graph/packed.hpp"
 #include "graph/route.hpp"
 
 using namespace hedgerow;
@@ -43,10 +42,7 @@ TestPool hedgerow::test_pool_from(const nb::dict& from) {
     tests.word_start = take<std::uint32_t>(from, "category_start");
     const auto starts = take<std::uint32_t>(from, "oblique_start");
     const auto features = take<std::int32_t>(from, "oblique_feature");
-    // Graphs written before there were categories in oblique tests have numbers only.
-    const auto categories = from.contains("oblique_category")
-                                ? take<std::int32_t>(from, "oblique_category")
-                                : std::vector<std::int32_t>(features.size(), -1);
+    const auto categories = take<std::int32_t>(from, "oblique_category");
     const auto weights = take<double>(from, "oblique_weight");
     const auto centres = take<double>(from, "oblique_centre");
     if (features.size() != weights.size() || features.size() != centres.size() ||
@@ -154,58 +150,56 @@ void check_features(std::size_t wanted, std::size_t given) {
     }
 }
 
-template <class T>
-nb::object apply(const DecisionGraph& graph, const RowMatrix<T>& x, int n_jobs,
-                 const std::optional<Vector<Row>>& rows) {
+nb::object apply(const DecisionGraph& graph, const Table& x, int n_jobs, const RowArray& rows) {
     check_features(graph.n_features, x.shape(1));
-    for (const Row row : span_of(rows)) {
-        if (row >= x.shape(0)) throw nb::value_error("a row is out of range");
-    }
-    std::vector<std::int32_t> leaves(rows ? rows->size() : x.shape(0));
+    const auto chosen = checked_rows(rows, x.shape(0));
+    std::vector<std::int32_t> leaves(rows ? chosen.size() : x.shape(0));
     constexpr std::size_t block = 4096;
-    in_core(n_jobs, [&](Team& team) {
-        team.for_each((leaves.size() + block - 1) / block, [&](std::size_t b, int) {
-            const std::size_t begin = b * block, n = std::min(leaves.size() - begin, block);
-            const auto at = [&](std::size_t i) {
-                return x.data() + (rows ? (*rows)(begin + i) : begin + i) * graph.n_features;
-            };
-            find_leaves(graph, n, at, leaves.data() + begin);
+    with_numbers(x, [&](const auto* numbers) {
+        in_core(n_jobs, [&](Team& team) {
+            team.for_each((leaves.size() + block - 1) / block, [&](std::size_t b, int) {
+                const std::size_t begin = b * block, n = std::min(leaves.size() - begin, block);
+                const auto at = [&](std::size_t i) {
+                    return numbers + (rows ? chosen[begin + i] : begin + i) * graph.n_features;
+                };
+                find_leaves(graph, n, at, leaves.data() + begin);
+            });
         });
     });
     return array_of(std::move(leaves));
 }
 
-template <class T>
-nb::tuple decision_path(const DecisionGraph& graph, const RowMatrix<T>& x) {
+nb::object apply_rows(const DecisionGraph& graph, const Dataset& data, const Vector<Row>& rows) {
+    check_features(graph.n_features, data.n_features());
+    const auto chosen = checked_rows(rows, data.n_rows());
+    std::vector<std::int32_t> leaves(chosen.size());
+    in_core(1, [&](Team& team) {
+        const CodedGraph coded(graph, data);
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            if (i % 1024 == 0) team.checkpoint(0);
+            leaves[i] = coded.leaf_of(chosen[i]);
+        }
+    });
+    return array_of(std::move(leaves));
+}
+
+nb::tuple decision_path(const DecisionGraph& graph, const Table& x) {
     check_features(graph.n_features, x.shape(1));
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> nodes;
-    for (std::size_t i = 0; i < x.shape(0); ++i) {
-        for (std::int32_t node = 0; node >= 0;
-             node = graph.next(node, x.data() + i * graph.n_features)) {
-            nodes.push_back(node);
-        }
-        starts.push_back(static_cast<std::int64_t>(nodes.size()));
-    }
+    with_numbers(x, [&](const auto* numbers) {
+        in_core(1, [&](Team& team) {
+            for (std::size_t i = 0; i < x.shape(0); ++i) {
+                if (i % 1024 == 0) team.checkpoint(0);
+                for (std::int32_t node = 0; node >= 0;
+                     node = graph.next(node, numbers + i * graph.n_features)) {
+                    nodes.push_back(node);
+                }
+                starts.push_back(static_cast<std::int64_t>(nodes.size()));
+            }
+        });
+    });
     return nb::make_tuple(array_of(std::move(starts)), array_of(std::move(nodes)));
-}
-
-template <class T>
-nb::object predict_class(const PackedGraphs& graphs, const RowMatrix<T>& x, int n_jobs) {
-    check_features(graphs.n_features(), x.shape(1));
-    std::vector<std::int32_t> out(x.shape(0));
-    in_core(n_jobs,
-            [&](Team& team) { graphs.predict_class(x.data(), x.shape(0), out.data(), team); });
-    return array_of(std::move(out));
-}
-
-template <class T>
-nb::object predict(const PackedGraphs& graphs, const RowMatrix<T>& x, int n_jobs) {
-    check_features(graphs.n_features(), x.shape(1));
-    const std::size_t n = x.shape(0), k = graphs.n_outputs();
-    std::vector<double> out(n * k);
-    in_core(n_jobs, [&](Team& team) { graphs.predict(x.data(), n, out.data(), team); });
-    return array_of(std::move(out), {n, k});
 }
 
 }  // namespace
@@ -268,37 +262,8 @@ void bind_graph(nb::module_& m) {
             "node"_a,
             "Features, weights, threshold and categories (-1 for a number) of the terms that "
             "count.")
-        .def(
-            "apply_rows",
-            [](const G& graph, const Dataset& data, const Vector<Row>& rows) {
-                const CodedGraph coded(graph, data);
-                std::vector<std::int32_t> leaves;
-                for (std::size_t i = 0; i < rows.size(); ++i) {
-                    if (rows(i) >= data.n_rows()) throw nb::value_error("a row is out of range");
-                    leaves.push_back(coded.leaf_of(rows(i)));
-                }
-                return array_of(std::move(leaves));
-            },
-            "data"_a, "rows"_a, "The leaves of rows of a binned data set.")
-        .def("apply", &apply<float>, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
-        .def("apply", &apply<double>, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
-        .def("decision_path", &decision_path<float>, "x"_a)
-        .def("decision_path", &decision_path<double>, "x"_a);
-
-    nb::class_<PackedGraphs>(m, "PackedGraphs", "One or more graphs, laid out for prediction.")
-        .def(
-            "__init__",
-            [](PackedGraphs* self, const std::vector<const G*>& graphs) {
-                if (graphs.empty()) throw nb::value_error("at least one graph is needed");
-                new (self) PackedGraphs(graphs[0]->n_features, graphs[0]->n_outputs);
-                for (const G* graph : graphs) self->add(*graph);
-            },
-            "graphs"_a)
-        .def_prop_ro("n_nodes", &PackedGraphs::n_nodes)
-        .def_prop_ro("n_graphs", &PackedGraphs::n_graphs)
-        .def_prop_ro("nbytes", &PackedGraphs::nbytes)
-        .def("predict_class", &predict_class<float>, "x"_a, "n_jobs"_a = 1)
-        .def("predict_class", &predict_class<double>, "x"_a, "n_jobs"_a = 1)
-        .def("predict", &predict<float>, "x"_a, "n_jobs"_a = 1)
-        .def("predict", &predict<double>, "x"_a, "n_jobs"_a = 1);
+        .def("apply_rows", &apply_rows, "data"_a, "rows"_a,
+             "The leaves of rows of a binned data set.")
+        .def("apply", &apply, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
+        .def("decision_path", &decision_path, "x"_a);
 }

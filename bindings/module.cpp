@@ -3,10 +3,10 @@
 
 void bind_data(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
+void bind_packed(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
-void bind_row(nanobind::module_& m);
 void bind_tnt(nanobind::module_& m);
 void bind_tao(nanobind::module_& m);
 
@@ -23,8 +23,8 @@ NB_MODULE(_engine, m) {
     bind_graph(m);
     bind_grow(m);
     bind_margin(m);
+    bind_packed(m);
     bind_forest(m);
-    bind_row(m);
     bind_tnt(m);
     bind_tao(m);
 }

@@ -12,9 +12,12 @@ Team::Team(int n_threads, Poll poll)
     : n_threads_(std::max(1, n_threads)),
       poll_(std::move(poll)),
       next_poll_(std::chrono::steady_clock::now() + poll_interval) {
-    threads_.reserve(n_threads_ - 1);
-    for (int worker = 1; worker < n_threads_; ++worker) {
-        threads_.emplace_back([this, worker] { work(worker); });
+    try {
+        for (int worker = 1; worker < n_threads_; ++worker) {
+            threads_.emplace_back([this, worker] { work(worker); });
+        }
+    } catch (const std::exception&) {  // no memory or no permission for more: these must do
+        n_threads_ = static_cast<int>(threads_.size()) + 1;
     }
 }
 
@@ -28,7 +31,7 @@ Team::~Team() {
 }
 
 void Team::poll_if_due() {
-    if (!poll_) return;
+    if (!poll_ || stopped_) return;  // once stopped, nobody is asked again
     const auto now = std::chrono::steady_clock::now();
     if (now < next_poll_) return;
     next_poll_ = now + poll_interval;
@@ -89,6 +92,7 @@ void Team::for_each(std::size_t n, const std::function<void(std::size_t, int)>& 
         lock.lock();
     }
     if (failure_) std::rethrow_exception(failure_);
+    if (stopped_) throw Interrupted{};  // while the last indices were finished
 }
 
 }  // namespace hedgerow

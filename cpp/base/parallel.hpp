@@ -1,10 +1,10 @@
 // A team of threads for one fit or predict call.
 //
-// Team      n threads, the caller among them; they start with the call and end with it, so nothing
-//           is shared between calls and nothing survives a fork.
+// Team      n threads, the caller among them, or as many as can be started; they start with the
+//           call and end with it, so nothing is shared between calls and nothing survives a fork.
 // for_each  hands the indices 0..n-1 out one by one; the body gets (index, worker).
 // Poll      asked now and then, in the calling thread only; false means "stop" and ends the work
-//           with Interrupted in every thread.
+//           with Interrupted in every thread. It is not asked again after that.
 //
 // Results must not depend on which worker takes which index: bodies write to places of their own.
 #pragma once

@@ -100,4 +100,42 @@ Dataset Dataset::share() const {
     return other;
 }
 
+namespace {
+
+template <class Code>
+bool gather(const Column& from, std::span<const Row> rows, Code* to) {
+    const Code* codes = reinterpret_cast<const Code*>(from.bytes.get());
+    const auto missing = static_cast<Code>(from.n_bins);
+    bool has_missing = false;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        to[i] = codes[rows[i]];
+        has_missing |= to[i] == missing;
+    }
+    return has_missing;
+}
+
+}  // namespace
+
+Dataset Dataset::take(std::span<const Row> rows, Team& team) const {
+    Dataset out(rows.size());
+    out.columns_.resize(n_features());
+    team.for_each(n_features(), [&](std::size_t f, int) {
+        const Column& from = column(f);
+        Column to;
+        to.n_bins = from.n_bins;
+        to.categorical = from.categorical;
+        to.wide = from.wide;
+        to.smallest = from.smallest;
+        to.largest = from.largest;
+        to.bytes = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size() * (to.wide ? 2 : 1));
+        if (to.wide) {
+            to.has_missing = gather(from, rows, reinterpret_cast<std::uint16_t*>(to.bytes.get()));
+        } else {
+            to.has_missing = gather(from, rows, to.bytes.get());
+        }
+        out.columns_[f] = std::make_shared<const Column>(std::move(to));
+    });
+    return out;
+}
+
 }  // namespace hedgerow

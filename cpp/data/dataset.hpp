@@ -86,6 +86,8 @@ class Dataset {
     // Another data set of the same columns, not copied: what is appended to one is not in the
     // other.
     Dataset share() const;
+    // The given rows, in their order, with the bins, categories and codes of this data set.
+    Dataset take(std::span<const Row> rows, Team& team) const;
 
   private:
     std::size_t n_rows_;

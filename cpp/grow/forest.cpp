@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 
 #include "base/random.hpp"
 #include "graph/coded.hpp"
@@ -19,10 +20,10 @@ std::uint64_t key_of_member(const ForestParams& params, std::uint64_t member) {
 
 // The rows that a forest is grown on.
 struct View {
-    std::span<const Row> rows;  // empty: all
+    const RowChoice& rows;
     std::size_t size;
 
-    Row operator[](std::size_t i) const { return rows.empty() ? static_cast<Row>(i) : rows[i]; }
+    Row operator[](std::size_t i) const { return rows ? (*rows)[i] : static_cast<Row>(i); }
 };
 
 // The rows of a member's bag, which counts the rows of the view, with their weights.
@@ -123,11 +124,12 @@ std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows
     return bag;
 }
 
-void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
+void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                  const ForestParams& params, std::size_t n_trees, Forest& forest, Unseen* unseen,
                  std::atomic<std::size_t>& done, Team& team) {
-    const View view{rows, rows.empty() ? data.n_rows() : rows.size()};
-    const std::size_t first = forest.graphs.n_graphs();
+    const View view{rows, rows ? rows->size() : data.n_rows()};
+    if (view.size == 0) throw std::invalid_argument("no rows to grow on");
+    const std::size_t first = forest.n_graphs();
     std::vector<std::unique_ptr<Grown>> waiting(n_trees);
     std::size_t n_added = 0;
     std::vector<DecisionGraph> spare;  // graphs of members that were added
@@ -136,7 +138,7 @@ void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTarge
     if (worth_copying(data, params.tree, n_trees)) by_row.emplace(data, team);
 
     const auto add = [&](Grown& grown) {
-        forest.graphs.add(grown.graph);
+        forest.add(grown.graph);
         add_importances(grown.graph, forest.importances);
         if (unseen) add_unseen(grown, *unseen);
         spare.push_back(std::move(grown.graph));
@@ -171,17 +173,16 @@ void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTarge
         }
         ++done;
     });
-    forest.graphs.seal();
+    forest.seal();
 }
 
 template <class T>
 std::vector<double> out_of_bag_importances(const Forest& forest, const ForestParams& params,
                                            const T* x, std::size_t n_rows,
                                            const GrowTargets& targets, Team& team) {
-    const PackedGraphs& graphs = forest.graphs;
-    const std::size_t p = graphs.n_features(), k = graphs.n_outputs();
-    std::vector<double> out(graphs.n_graphs() * p, 0.0);
-    team.for_each(graphs.n_graphs(), [&](std::size_t member, int worker) {
+    const std::size_t p = forest.n_features(), k = forest.n_outputs();
+    std::vector<double> out(forest.n_graphs() * p, 0.0);
+    team.for_each(forest.n_graphs(), [&](std::size_t member, int worker) {
         const auto bag = bag_of(params, n_rows, member);
         std::vector<Row> unseen;
         for (std::size_t row = 0; row < n_rows; ++row) {
@@ -194,7 +195,7 @@ std::vector<double> out_of_bag_importances(const Forest& forest, const ForestPar
         std::vector<double> value(k);
         const auto loss = [&](const T* row_values, Row row) {
             std::fill(value.begin(), value.end(), 0.0);
-            graphs.add_value_of(member, row_values, value.data());
+            forest.add_value_of(member, row_values, value.data());
             if (targets.classes.empty()) {
                 const double error = value[0] - targets.numbers[row];
                 return error * error;
@@ -205,7 +206,7 @@ std::vector<double> out_of_bag_importances(const Forest& forest, const ForestPar
         double base = 0;
         for (const Row row : unseen) base += loss(x + row * p, row);
         std::vector<T> changed(p);
-        for (const std::uint32_t f : graphs.features_of(member)) {
+        for (const std::uint32_t f : forest.features_of(member)) {
             team.checkpoint(worker);
             std::vector<Row> from = unseen;
             Random random(key_of(key_of(key_of_member(params, member), 2), f));

@@ -38,14 +38,17 @@ struct Unseen {
     std::vector<std::uint32_t> counts;  // how many these are
 };
 
-struct Forest {
-    PackedGraphs graphs;
+struct Forest : PackedGraphs {
+    using PackedGraphs::PackedGraphs;
+    Forest(PackedGraphs graphs, std::vector<double> shares)
+        : PackedGraphs(std::move(graphs)), importances(std::move(shares)) {}
+
     std::vector<double> importances;  // n_features shares for each member
 };
 
-// Grows the members n..n+n_trees-1 of a forest that has n of them, on the given rows (all when
-// empty; none twice). `done` counts finished trees.
-void grow_forest(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
+// Grows the members n..n+n_trees-1 of a forest that has n of them, on the given rows, none
+// of them twice. `done` counts finished trees.
+void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                  const ForestParams& params, std::size_t n_trees, Forest& forest, Unseen* unseen,
                  std::atomic<std::size_t>& done, Team& team);
 

@@ -36,20 +36,11 @@ void Sample::sort_by_class(std::span<const std::int32_t> classes, std::uint32_t 
     weights = std::move(sorted_weights);
 }
 
-DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
+DecisionGraph grow(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                    const GrowParams& params, Team& team, const RowCodes* by_row) {
-    std::vector<Row> kept;
+    std::vector<Row> kept = rows_that_count(data.n_rows(), rows, targets.weights);
     std::vector<double> weights;
-    const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
-    kept.reserve(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
-        if (!targets.weights.empty()) {
-            if (targets.weights[row] == 0) continue;
-            weights.push_back(targets.weights[row]);
-        }
-        kept.push_back(row);
-    }
+    if (!targets.weights.empty()) weights = take<double>(targets.weights, kept);
     Sample sample(std::move(kept), std::move(weights));
     sample.by_row = by_row;
     return grow_sample(data, std::move(sample), targets, params, team);

@@ -18,13 +18,14 @@
 
 #include "base/parallel.hpp"
 #include "data/row_codes.hpp"
+#include "data/rows.hpp"
 #include "graph/decision_graph.hpp"
 #include "grow/split.hpp"
 
 namespace hedgerow {
 
-// `rows` may repeat and may be empty for "all rows"; `classes` or `numbers` and `weights` are
-// indexed by data-set row. Weights may be empty; rows of weight zero are left out.
+// `classes` or `numbers`, and `weights`, which may be empty, are indexed by data-set row; rows of
+// weight zero are left out.
 struct GrowTargets {
     std::span<const std::int32_t> classes;
     std::span<const double> numbers;
@@ -32,7 +33,7 @@ struct GrowTargets {
 };
 
 // `by_row` may be null; it speeds up many trees on few rows each.
-DecisionGraph grow(const Dataset& data, std::span<const Row> rows, const GrowTargets& targets,
+DecisionGraph grow(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                    const GrowParams& params, Team& team, const RowCodes* by_row = nullptr);
 
 }  // namespace hedgerow

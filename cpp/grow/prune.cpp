@@ -102,10 +102,11 @@ class Pruner {
 
 }  // namespace
 
-PruningPath pruning_path(const DecisionGraph& tree) {
+PruningPath pruning_path(const DecisionGraph& tree, Team& team) {
     Pruner pruner(tree);
     PruningPath path{{0.0}, {pruner.impurity()}};
     for (double alpha; pruner.cheapest(alpha);) {
+        team.checkpoint(0);
         pruner.collapse_cheapest();
         path.alphas.push_back(std::max(alpha, path.alphas.back()));
         path.impurities.push_back(pruner.impurity());

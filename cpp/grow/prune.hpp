@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "graph/decision_graph.hpp"
 
 namespace hedgerow {
@@ -15,7 +16,7 @@ struct PruningPath {
     std::vector<double> impurities;  // total impurity of the leaves after it
 };
 
-PruningPath pruning_path(const DecisionGraph& tree);
+PruningPath pruning_path(const DecisionGraph& tree, Team& team);
 
 // The smallest subtree that minimises impurity + alpha * leaves.
 DecisionGraph prune(const DecisionGraph& tree, double alpha);

@@ -8,25 +8,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "grow/sample.hpp"
 
 namespace hedgerow {
-
-// The given rows, or all if there are none, without those of weight zero.
-inline std::vector<Row> weighty_rows(const Dataset& data, std::span<const Row> rows,
-                                     const GrowTargets& targets) {
-    std::vector<Row> kept;
-    const std::size_t n = rows.empty() ? data.n_rows() : rows.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        const Row row = rows.empty() ? static_cast<Row>(i) : rows[i];
-        if (targets.weights.empty() || targets.weights[row] > 0) kept.push_back(row);
-    }
-    if (kept.empty()) throw std::invalid_argument("no row with a positive weight");
-    return kept;
-}
 
 class RowStats {
   public:

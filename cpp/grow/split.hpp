@@ -29,6 +29,9 @@ struct GrowParams {
     double ccp_alpha = 0;
     std::uint64_t seed = 0;
 
+    bool for_classes() const {
+        return criterion == Criterion::gini || criterion == Criterion::entropy;
+    }
     // Whether nodes look at some features or thresholds only, drawn at random.
     bool draws(std::size_t n_features) const {
         return splitter == Splitter::random ||

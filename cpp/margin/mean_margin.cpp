@@ -27,17 +27,6 @@ double difference(double a, double b) {
     return std::abs(d) <= rounding * std::max(std::abs(a), std::abs(b)) ? 0.0 : d;
 }
 
-std::vector<Row> rows_that_count(std::size_t n_rows, std::span<const Row> wanted,
-                                 const Labels& labels) {
-    std::vector<Row> rows(wanted.begin(), wanted.end());
-    if (rows.empty()) {
-        rows.resize(n_rows);
-        std::iota(rows.begin(), rows.end(), Row{0});
-    }
-    std::erase_if(rows, [&](Row row) { return labels.weight(row) == 0; });
-    return rows;
-}
-
 template <class T>
 class Grower {
     struct Node {
@@ -359,19 +348,18 @@ class Grower {
 }  // namespace
 
 template <class T>
-DecisionGraph grow_mean_margin(const MarginTable<T>& table, std::span<const Row> rows,
+DecisionGraph grow_mean_margin(const MarginTable<T>& table, const RowChoice& rows,
                                const Labels& labels, std::span<const double> scale,
                                const MarginParams& params, Team& team) {
-    auto counted = rows_that_count(table.n_rows, rows, labels);
-    if (counted.empty()) throw std::invalid_argument("no row has a positive weight");
+    auto counted = rows_that_count(table.n_rows, rows, labels.weights);
     auto graph = Grower<T>(table, std::move(counted), labels, scale, params, team).grow();
     return params.ccp_alpha > 0 ? prune(graph, params.ccp_alpha) : graph;
 }
 
 template <class T>
-std::vector<double> standard_scale(const MarginTable<T>& table, std::span<const Row> rows,
-                                   const Labels& labels, Team& team) {
-    const auto counted = rows_that_count(table.n_rows, rows, labels);
+std::vector<double> standard_scale(const MarginTable<T>& table, const RowChoice& rows,
+                                   std::span<const double> weights, Team& team) {
+    const auto counted = rows_that_count(table.n_rows, rows, weights);
     std::vector<double> scale(table.n_features, 1.0);
     constexpr std::uint32_t chunk = 64;  // columns at a time: rows are read in pieces, in order
     team.for_each((table.n_features + chunk - 1) / chunk, [&](std::size_t c, int) {
@@ -380,7 +368,7 @@ std::vector<double> standard_scale(const MarginTable<T>& table, std::span<const 
         double weight[chunk] = {}, mean[chunk] = {}, squares[chunk] = {};
         for (const Row row : counted) {
             const T* x = table.row(row) + first;
-            const double w = labels.weight(row);
+            const double w = weights.empty() ? 1.0 : weights[row];
             for (std::uint32_t j = 0; j < n; ++j) {
                 const double v = static_cast<double>(x[j]);
                 weight[j] += v == v ? w : 0.0;
@@ -390,7 +378,7 @@ std::vector<double> standard_scale(const MarginTable<T>& table, std::span<const 
         for (std::uint32_t j = 0; j < n; ++j) mean[j] /= weight[j];
         for (const Row row : counted) {
             const T* x = table.row(row) + first;
-            const double w = labels.weight(row);
+            const double w = weights.empty() ? 1.0 : weights[row];
             for (std::uint32_t j = 0; j < n; ++j) {
                 const double distance = static_cast<double>(x[j]) - mean[j];
                 squares[j] += distance == distance ? w * distance * distance : 0.0;
@@ -405,15 +393,13 @@ std::vector<double> standard_scale(const MarginTable<T>& table, std::span<const 
     return scale;
 }
 
-template DecisionGraph grow_mean_margin(const MarginTable<float>&, std::span<const Row>,
-                                        const Labels&, std::span<const double>, const MarginParams&,
-                                        Team&);
-template DecisionGraph grow_mean_margin(const MarginTable<double>&, std::span<const Row>,
-                                        const Labels&, std::span<const double>, const MarginParams&,
-                                        Team&);
-template std::vector<double> standard_scale(const MarginTable<float>&, std::span<const Row>,
-                                            const Labels&, Team&);
-template std::vector<double> standard_scale(const MarginTable<double>&, std::span<const Row>,
-                                            const Labels&, Team&);
+template DecisionGraph grow_mean_margin(const MarginTable<float>&, const RowChoice&, const Labels&,
+                                        std::span<const double>, const MarginParams&, Team&);
+template DecisionGraph grow_mean_margin(const MarginTable<double>&, const RowChoice&, const Labels&,
+                                        std::span<const double>, const MarginParams&, Team&);
+template std::vector<double> standard_scale(const MarginTable<float>&, const RowChoice&,
+                                            std::span<const double>, Team&);
+template std::vector<double> standard_scale(const MarginTable<double>&, const RowChoice&,
+                                            std::span<const double>, Team&);
 
 }  // namespace hedgerow

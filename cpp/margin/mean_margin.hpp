@@ -25,6 +25,7 @@
 #include <span>
 
 #include "base/parallel.hpp"
+#include "data/rows.hpp"
 #include "graph/decision_graph.hpp"
 #include "margin/labels.hpp"
 
@@ -51,16 +52,16 @@ struct MarginParams {
     double ccp_alpha = 0;  // price of a leaf in minimal cost-complexity pruning
 };
 
-// `rows` may repeat and may be empty for "all rows"; rows of weight zero are left out. `scale` has
-// one positive entry per feature, or none.
+// Rows of weight zero are left out. `scale` has one positive entry per feature, or none.
 template <class T>
-DecisionGraph grow_mean_margin(const MarginTable<T>& table, std::span<const Row> rows,
+DecisionGraph grow_mean_margin(const MarginTable<T>& table, const RowChoice& rows,
                                const Labels& labels, std::span<const double> scale,
                                const MarginParams& params, Team& team);
 
-// The standard deviation of each feature over the rows, 1 for constant and categorical features.
+// The standard deviation of each feature over the rows, 1 for constant and categorical features;
+// `weights` may be empty.
 template <class T>
-std::vector<double> standard_scale(const MarginTable<T>& table, std::span<const Row> rows,
-                                   const Labels& labels, Team& team);
+std::vector<double> standard_scale(const MarginTable<T>& table, const RowChoice& rows,
+                                   std::span<const double> weights, Team& team);
 
 }  // namespace hedgerow

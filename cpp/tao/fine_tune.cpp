@@ -32,7 +32,7 @@ struct Test {
 
 class Tuner {
   public:
-    Tuner(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
+    Tuner(const DecisionGraph& graph, const Dataset& data, const RowChoice& rows,
           const GrowTargets& targets, const TuneParams& params, Team& team, const double* numbers)
         : graph_(graph),
           data_(data),
@@ -43,7 +43,7 @@ class Tuner {
           coded_(graph_, data, numbers),
           answer_(graph.n_nodes()),
           last_search_(graph.n_nodes()),
-          rows_(weighty_rows(data, rows, targets)),
+          rows_(rows_that_count(data.n_rows(), rows, targets.weights)),
           care_(team.size()),
           bins_(team.size()) {
         loss_.resize(rows_.size());
@@ -340,7 +340,7 @@ class Tuner {
 
 }  // namespace
 
-DecisionGraph fine_tune(const DecisionGraph& graph, const Dataset& data, std::span<const Row> rows,
+DecisionGraph fine_tune(const DecisionGraph& graph, const Dataset& data, const RowChoice& rows,
                         const GrowTargets& targets, const TuneParams& params, Team& team,
                         const double* numbers, const std::function<void(double)>& after_pass) {
     DecisionGraph tuned = graph;

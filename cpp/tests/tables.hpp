@@ -50,7 +50,7 @@ inline GrowParams numbers_params(
 }
 
 inline DecisionGraph grow_classes(const Dataset& data, const Classes& y, const GrowParams& params,
-                                  const Numbers& weights = {}, const std::vector<Row>& rows = {},
+                                  const Numbers& weights = {}, const RowChoice& rows = {},
                                   int n_threads = 1) {
     Team team(n_threads);
     DecisionGraph graph = grow(data, rows, {y, {}, weights}, params, team);
@@ -59,7 +59,7 @@ inline DecisionGraph grow_classes(const Dataset& data, const Classes& y, const G
 }
 
 inline DecisionGraph grow_numbers(const Dataset& data, const Numbers& y, const GrowParams& params,
-                                  const Numbers& weights = {}, const std::vector<Row>& rows = {},
+                                  const Numbers& weights = {}, const RowChoice& rows = {},
                                   int n_threads = 1) {
     Team team(n_threads);
     DecisionGraph graph = grow(data, rows, {{}, y, weights}, params, team);

@@ -50,7 +50,7 @@ struct Answer {
     Unseen unseen;
 };
 
-Answer grow_some(const Dataset& data, const std::vector<Row>& rows, const Classes& classes,
+Answer grow_some(const Dataset& data, const RowChoice& rows, const Classes& classes,
                  const ForestParams& params, bool out_of_bag, const std::vector<Row>& held,
                  int n_threads = 1) {
     const std::uint32_t n_classes = params.tree.n_classes;
@@ -110,6 +110,46 @@ TEST(bits_grow_the_tree_of_the_general_search) {
     }
 }
 
+TEST(taken_rows_keep_their_bins_and_codes) {
+    auto columns = random_columns(400, 5, 7);
+    columns[4].assign(400, 1.0);
+    columns[4][7] = missing;
+    Dataset data = table_of(columns, 300);
+    std::vector<std::int32_t> categories(400);
+    for (std::size_t i = 0; i < 400; ++i) categories[i] = static_cast<std::int32_t>(i % 4) - 1;
+    data.append_categories(categories.data(), 3);
+    const std::vector<Row> rows{399, 3, 3, 120, 7};
+    for (const int n_threads : {1, 3}) {
+        Team team(n_threads);
+        const Dataset part = data.take(rows, team);
+        CHECK(part.n_rows() == rows.size() && part.n_features() == data.n_features());
+        for (std::size_t f = 0; f < data.n_features(); ++f) {
+            const Column &from = data.column(f), &to = part.column(f);
+            CHECK(to.n_bins == from.n_bins && to.wide == from.wide);
+            CHECK(to.categorical == from.categorical);
+            CHECK(to.smallest == from.smallest && to.largest == from.largest);
+            bool has_missing = false;
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                CHECK(to.code(static_cast<Row>(i)) == from.code(rows[i]));
+                has_missing |= from.code(rows[i]) == from.n_bins;
+            }
+            CHECK(to.has_missing == has_missing);
+        }
+        CHECK(part.column(4).has_missing);
+        CHECK(!data.take(std::vector<Row>{1, 2}, team).column(4).has_missing);
+        CHECK(data.take({}, team).n_rows() == 0);
+    }
+}
+
+TEST(no_rows_are_not_all_rows) {
+    const Problem problem(50, 3, 1);
+    const Dataset data = table_of(problem.columns);
+    const std::vector<Row> none;
+    const auto params = forest_params(problem, 10, Splitter::best);
+    CHECK_THROWS(std::invalid_argument, grow_classes(data, problem.classes, params.tree, {}, none));
+    CHECK_THROWS(std::invalid_argument, grow_some(data, none, problem.classes, params, false, {}));
+}
+
 TEST(unseen_rows_get_the_values_of_the_leaves_they_reach) {
     const Problem problem(300, 6, 5);
     const Dataset data = table_of(problem.columns);
@@ -129,7 +169,7 @@ TEST(unseen_rows_get_the_values_of_the_leaves_they_reach) {
             }
             for (const Row row : asked) {
                 const Numbers x = row_of(problem.columns, row);
-                forest.graphs.add_value_of(member, x.data(), sums.data() + row * k);
+                forest.add_value_of(member, x.data(), sums.data() + row * k);
                 ++counts[row];
             }
         }
@@ -155,7 +195,7 @@ TEST(a_forest_on_some_rows_is_one_on_a_table_of_them) {
     const auto some = grow_some(data, rows, problem.classes, params, false, {});
     const auto all = grow_some(part, {}, classes, params, false, {});
     for (std::size_t member = 0; member < 6; ++member) {
-        const auto a = some.forest.graphs.unpack(member), b = all.forest.graphs.unpack(member);
+        const auto a = some.forest.unpack(member), b = all.forest.unpack(member);
         CHECK(a.feature == b.feature && a.left == b.left && a.value == b.value);
     }
 }
@@ -167,7 +207,7 @@ TEST(a_forest_is_the_same_for_any_number_of_threads) {
         const auto params = forest_params(problem, 300, splitter);
         const auto one = grow_some(data, {}, problem.classes, params, true, {});
         const auto three = grow_some(data, {}, problem.classes, params, true, {}, 3);
-        CHECK(one.forest.graphs.state().nodes == three.forest.graphs.state().nodes);
+        CHECK(one.forest.state().nodes == three.forest.state().nodes);
         CHECK(one.forest.importances == three.forest.importances);
         CHECK(one.unseen.sums == three.unseen.sums);
     }

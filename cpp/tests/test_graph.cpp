@@ -232,7 +232,8 @@ TEST(pruned_tree_has_the_least_cost_of_all_subtrees) {
             if (g.is_leaf(i)) return here;
             return std::min(here, least(g, g.left[i], alpha) + least(g, g.right[i], alpha));
         };
-    const auto path = pruning_path(tree);
+    Team team;
+    const auto path = pruning_path(tree, team);
     CHECK(path.alphas.size() == path.impurities.size() && path.alphas.size() > 5);
     CHECK(path.alphas[0] == 0 && std::abs(path.impurities.back() - tree.impurity[0]) < 1e-12);
     std::size_t before = tree.n_leaves();
@@ -262,6 +263,7 @@ TEST(pruning_keeps_categories_and_leaves_a_leaf_alone) {
     CHECK(same(prune(tree, -1), tree));
     const DecisionGraph root = prune(tree, 10);
     CHECK(root.n_nodes() == 1 && root.kind[0] == 0 && root.detail[0] == -1);
-    CHECK(pruning_path(root).alphas.size() == 1);
+    Team team;
+    CHECK(pruning_path(root, team).alphas.size() == 1);
     CHECK(prune(root, 10).value == root.value);
 }

@@ -406,7 +406,8 @@ TEST(codes_by_row_give_the_same_tree) {
     CHECK(has_narrow_codes(data));
     const RowCodes by_row(data, team);
     for (const Numbers& w : {Numbers{}, weights}) {
-        for (const std::vector<Row>& rows : {std::vector<Row>{}, {7, 8, 8, 30, 400, 401, 2999}}) {
+        const std::vector<Row> some{7, 8, 8, 30, 400, 401, 2999};
+        for (const RowChoice& rows : {RowChoice{}, RowChoice{some}}) {
             const DecisionGraph tree = grow_classes(data, y, classes_params(3), w, rows);
             CHECK(tree.n_nodes() > 1);
             CHECK(same(tree, grow(data, rows, {y, {}, w}, classes_params(3), team, &by_row)));

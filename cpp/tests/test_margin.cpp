@@ -53,7 +53,7 @@ struct RandomTable {
 
     DecisionGraph grow(int n_threads) const {
         Team team(n_threads);
-        const auto scale = standard_scale<T>(table, {}, labels, team);
+        const auto scale = standard_scale<T>(table, {}, labels.weights, team);
         return grow_mean_margin<T>(table, {}, labels, scale, {}, team);
     }
 };

@@ -74,6 +74,31 @@ TEST(the_calling_thread_polls_while_it_waits_for_the_others) {
     CHECK(clock::now() < end);
 }
 
+TEST(a_stop_that_is_heard_while_the_last_index_ends_is_not_lost) {
+    std::atomic<bool> other_is_busy = false, stopped = false;
+    int n_polls = 0;
+    Team team(2, [&] {
+        ++n_polls;
+        stopped = other_is_busy.load();
+        return !stopped;
+    });
+    CHECK_THROWS(Interrupted, team.for_each(2, [&](std::size_t, int worker) {
+        if (worker == 0) {
+            while (!other_is_busy) {
+            }
+            return;
+        }
+        other_is_busy = true;
+        while (!stopped) {  // it ends well, and only after the stop
+        }
+    }));
+    const int asked = n_polls;
+    CHECK_THROWS(Interrupted, team.checkpoint(0));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    CHECK_THROWS(Interrupted, team.checkpoint(0));
+    CHECK(n_polls == asked);
+}
+
 TEST(poll_that_never_stops_changes_nothing) {
     Team team(2, [] { return true; });
     std::vector<double> squares(1000);

@@ -372,7 +372,7 @@ class Learner {
 
 }  // namespace
 
-TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, std::span<const Row> rows,
+TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, const RowChoice& rows,
                              std::span<const Row> validation, const GrowTargets& targets,
                              const TreeInTreeParams& params, const DecisionGraph* start,
                              Team& team) {
@@ -382,8 +382,8 @@ TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, std::sp
     if (params.tests != TreeInTreeParams::Tests::axis && !numbers) {
         throw std::invalid_argument("oblique micro-trees need the numbers of the data set");
     }
-    return Learner(data, numbers, weighty_rows(data, rows, targets), validation, targets, params,
-                   team)
+    return Learner(data, numbers, rows_that_count(data.n_rows(), rows, targets.weights), validation,
+                   targets, params, team)
         .learn(start ? *start : std::move(leaf));
 }
 

@@ -65,9 +65,9 @@ struct TreeInTree {
 };
 
 // `numbers`, one row of all features per row of the data, is for oblique tests and may be null
-// without them. `rows` may be empty for "all rows"; rows of weight zero are left out. `start` may
-// be null. `validation` rows, if any, choose the round whose graph is returned.
-TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, std::span<const Row> rows,
+// without them. Rows of weight zero are left out. `start` may be null. `validation` rows, if any,
+// choose the round whose graph is returned.
+TreeInTree grow_tree_in_tree(const Dataset& data, const double* numbers, const RowChoice& rows,
                              std::span<const Row> validation, const GrowTargets& targets,
                              const TreeInTreeParams& params, const DecisionGraph* start,
                              Team& team);

@@ -59,9 +59,9 @@ std::vector<Removal> removals(const DecisionGraph& graph, const Dataset& data,
 }  // namespace
 
 TidyGraph trim(const DecisionGraph& graph, const Dataset& data, const double* numbers,
-               std::span<const Row> rows, const GrowTargets& targets,
-               const TreeInTreeParams& params, std::size_t max_splits, Team& team) {
-    const std::vector<Row> kept = weighty_rows(data, rows, targets);
+               const RowChoice& rows, const GrowTargets& targets, const TreeInTreeParams& params,
+               std::size_t max_splits, Team& team) {
+    const std::vector<Row> kept = rows_that_count(data.n_rows(), rows, targets.weights);
     const RowStats stats(targets, kept, params.micro);
     TidyGraph out = tidy(graph, data, numbers, kept, stats, params.merge_leaves);
     for (;;) {

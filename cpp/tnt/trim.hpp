@@ -13,10 +13,9 @@
 namespace hedgerow {
 
 // The graph with at most `max_splits` splits, tidied; its leaves are merged as `params` says.
-// `numbers` is for oblique tests, see graph/coded.hpp. `rows` may be empty for "all rows"; rows of
-// weight zero are left out.
+// `numbers` is for oblique tests, see graph/coded.hpp. Rows of weight zero are left out.
 TidyGraph trim(const DecisionGraph& graph, const Dataset& data, const double* numbers,
-               std::span<const Row> rows, const GrowTargets& targets,
-               const TreeInTreeParams& params, std::size_t max_splits, Team& team);
+               const RowChoice& rows, const GrowTargets& targets, const TreeInTreeParams& params,
+               std::size_t max_splits, Team& team);
 
 }  // namespace hedgerow

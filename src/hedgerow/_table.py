@@ -18,6 +18,7 @@ frame is never copied as a whole while fitting.
 import numbers
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -106,11 +107,6 @@ class Schema:
             other.feature_names,
             other.categories,
         )
-
-    def n_categories(self) -> np.ndarray:
-        """The number of categories of each feature, 0 for numbers, as the engine takes them."""
-        sizes = [len(self.categories.get(feature, ())) for feature in range(self.n_features)]
-        return np.array(sizes, dtype=np.uint32)
 
     def widened(self, names: list[str]) -> "Schema":
         """The schema with further features, numbers, after the others."""
@@ -262,7 +258,7 @@ class Table:
                     self._encoded = self._matrix()
             return self._encoded
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """What a model remembers of the table; cheapest when a form of it has been made."""
         if self._whole is not None:
@@ -278,6 +274,12 @@ class Table:
     def categories(self) -> dict[int, list]:
         """For each categorical feature its categories."""
         return self._schema.categories
+
+    @property
+    def n_categories(self) -> np.ndarray:
+        """The number of categories of each feature, 0 for numbers, as the engine takes them."""
+        sizes = [len(self.categories.get(feature, ())) for feature in range(self.n_features)]
+        return np.array(sizes, dtype=np.uint32)
 
     def facts(self) -> dict[str, Any]:
         """The fitted attributes that every model of this table has."""

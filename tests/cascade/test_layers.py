@@ -30,7 +30,7 @@ def test_forest_on_some_rows_knows_nothing_of_the_others_and_describes_those_hel
     for rest in (0, 1):
         targets = np.where(np.arange(200) < 150, y, rest).astype(np.int32)
         forest = Forest(4, 2)
-        sums, counts = forest.grow(data, targets, None, None, params, 5, rows=rows, held=held)
+        sums, counts = forest.grow(data, rows, targets, None, params, 5, held=held)
         assert_array_equal(np.flatnonzero(counts), held)
         assert_allclose(sums[held] / 5, forest.predict(X[held]))
         forests.append(forest)

@@ -109,7 +109,7 @@ def test_ctrl_c_shows_and_writes_what_is_finished(run, tmp_path, stop_in_the_sec
         "best.hedgerow", "folds.jsonl", "report.html", "results.json",
     ]  # fmt: skip
     assert "fitting hedgerow DecisionTree on all rows, about " in err
-    assert "Ctrl-C leaves it out" in err
+    assert "and making the report; Ctrl-C leaves out what is not done" in err
 
 
 def test_after_ctrl_c_only_the_fit_that_is_announced_is_made(
@@ -164,6 +164,9 @@ def test_resume_goes_on_from_the_finished_folds(
     assert "'--resume' goes on from them" in err
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
+    code, _, err = run("compare", "iris", *QUICK)
+    assert code == 1
+    assert "has 2 finished folds of this very comparison" in err
     ran = []
     real = Run.try_fold
     monkeypatch.setattr(

@@ -112,16 +112,22 @@ def test_the_journal_of_another_comparison_is_refused(iris, journal, change, mes
     assert journal.read_bytes() == before
 
 
-def test_without_resume_the_journal_is_begun_anew(iris, journal, fits):
-    for _ in range(2):
-        compare(*iris, cv=2, models=MODELS[:1], journal=journal)
-    assert len(fits) == 4
+def test_finished_folds_are_deleted_where_that_is_meant(iris, journal, fits):
+    settings = {"cv": 2, "models": MODELS[:1], "journal": journal}
+    compare(*iris, **settings)
+    before = journal.read_bytes()
+    with pytest.raises(ValueError, match="has 2 finished folds of this very comparison: go on"):
+        compare(*iris, **settings)
+    assert journal.read_bytes() == before
+    compare(*iris, **settings, resume=False)
+    compare(*iris, **settings | {"random_state": 1})  # another comparison
+    assert len(fits) == 6
     assert len(journal.read_text().splitlines()) == 3
 
 
 def test_resume_needs_a_journal_but_not_one_that_is_there(iris, journal):
     assert compare(*iris, cv=2, models=MODELS[:1], journal=journal, resume=True).results[0].folds
-    with pytest.raises(ValueError, match="'resume' must be False where no 'journal' is given"):
+    with pytest.raises(ValueError, match="'resume' must be None where no 'journal' is given"):
         compare(*iris, resume=True)
     journal.write_text('{"some": "other file"}\n')
     with pytest.raises(ValueError, match="is no journal of a comparison"):

@@ -50,8 +50,9 @@ def compare(
     ] = Path("hedgerow-results"),
     files: Annotated[bool, typer.Option(help="Write them.")] = True,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the folds that a stopped run finished.")
-    ] = False,
+        bool | None,
+        typer.Option(help="Go on from the folds that a stopped run finished, or start anew."),
+    ] = None,
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
@@ -86,20 +87,7 @@ def compare(
         write_text(out / RESULTS, result.to_json())
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         note(f"warning: {message}")
-    for column, reason in result.data.dropped.items():
-        note(f"left out the column '{column}': it {reason}")
-    for entry in result.results:
-        if entry.error:
-            note(f"{entry.name}: {entry.error}")
-    if as_json:
-        print(result.to_json())
-    else:
-        page = Console()
-        if not page.is_terminal:  # a file has no edge
-            page.width = 120
-        page.print(leaderboard(result))
-        for line in summary(result):
-            page.print(line, markup=False, highlight=False, soft_wrap=True)
+    show(result, as_json)
     stopped = any(entry.error == INTERRUPTED for entry in result.results)
     if files:
         note(f"wrote {out / RESULTS}")
@@ -107,7 +95,7 @@ def compare(
             note(f"the finished folds are in {out / JOURNAL}; '--resume' goes on from them")
         if not terminated:
             write_models(result, out, stopped)
-        if not result.interrupted:
+        if not stopped:
             (out / JOURNAL).unlink(missing_ok=True)
     if stopped:
         raise typer.Exit(EXIT_TERMINATED if terminated else EXIT_INTERRUPTED)
@@ -135,6 +123,24 @@ def _terminable() -> Iterator[list[int]]:
         raise typer.Exit(EXIT_TERMINATED if heard else EXIT_INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def show(result: Comparison, as_json: bool) -> None:
+    """Print the result, and beside it what was left out."""
+    for column, reason in result.data.dropped.items():
+        note(f"left out the column '{column}': it {reason}")
+    for entry in result.results:
+        if entry.error:
+            note(f"{entry.name}: {entry.error}")
+    if as_json:
+        print(result.to_json())
+    else:
+        page = Console()
+        if not page.is_terminal:  # a file has no edge
+            page.width = 120
+        page.print(leaderboard(result))
+        for line in summary(result):
+            page.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def leaderboard(result: Comparison) -> Table:
@@ -198,11 +204,12 @@ def write_models(result: Comparison, folder: Path, stopped: bool) -> None:
     After an interrupt the one fit that is still made is announced, and the report has no others.
     """
     ours = [entry for entry in result.results if entry.is_ours and entry.folds]
+    if stopped:
+        seconds = in_words(float(np.median(ours[0].fit_seconds))) if ours else ""
+        fit = f"fitting {ours[0].name} on all rows, about {seconds}, and " if ours else ""
+        note(f"{fit}making the report; Ctrl-C leaves out what is not done")
     if ours:
-        name, seconds = ours[0].name, float(np.median(ours[0].fit_seconds))
-        if stopped:
-            note(f"fitting {name} on all rows, about {in_words(seconds)}; Ctrl-C leaves it out")
-        hedgerow.save(result.fit(name), folder / MODEL)
+        hedgerow.save(result.fit(ours[0].name), folder / MODEL)
         note(f"wrote {folder / MODEL}")
     try:
         result.report(refit=not stopped).write_html(folder / REPORT)

@@ -49,7 +49,7 @@ def compare(
     name: str | None = None,
     target: str | None = None,
     journal: str | os.PathLike | None = None,
-    resume: bool = False,
+    resume: bool | None = None,
 ) -> Comparison:
     """Cross-validate models on the same folds.
 
@@ -88,9 +88,10 @@ def compare(
         Of the table and its target, for the report.
     journal : path-like, default=None
         A file to which every fold of a model is written as soon as it is finished.
-    resume : bool, default=False
-        Go on from the folds that a run which was stopped, or killed, left in the journal. That of
-        another table, or of other folds, limits or seeds, is refused. By default it is deleted.
+    resume : bool, default=None
+        True goes on from the folds that a run which was stopped, or killed, left in the journal;
+        that of another table, or of other folds, limits or seeds, is refused. False deletes them.
+        None does so, too, unless they are of this very comparison.
 
     Returns
     -------
@@ -112,7 +113,7 @@ def compare(
     plan = parse_budget(budget)
     limits = Limits(max_splits, max_bytes, max_latency_us)
     if resume and journal is None:
-        raise ValueError("'resume' must be False where no 'journal' is given, got True.")
+        raise ValueError("'resume' must be None where no 'journal' is given, got True.")
     X = X if is_frame(X) else np.asarray(X)
     y, task = tables.read_target(y, task)
     check_consistent_length(X, y)

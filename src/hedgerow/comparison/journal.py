@@ -57,16 +57,25 @@ class FoldJournal:
     path : path-like
     comparison : dict
         What a fold depends on, as `describe` gives it.
-    resume : bool
-        Go on with the folds that are there, and refuse those of another comparison; else they are
-        deleted.
+    resume : bool or None
+        True goes on with the folds that are there, and refuses those of another comparison; False
+        deletes them; None does so unless they are of this very comparison.
     """
 
-    def __init__(self, path: str | os.PathLike, comparison: dict[str, Any], resume: bool) -> None:
+    def __init__(
+        self, path: str | os.PathLike, comparison: dict[str, Any], resume: bool | None
+    ) -> None:
         self._journal = Journal(path)
         lines = self._journal.lines
+        written = lines[0].get("comparison") if lines else None
+        if resume is None and written == comparison and len(lines) > 1:
+            raise ValueError(
+                f"'{path}' has {len(lines) - 1} finished folds of this very comparison: go on from "
+                "them with resume=True ('--resume'), or start anew with resume=False "
+                "('--no-resume')."
+            )
         if resume and lines:
-            self._check(lines[0].get("comparison"), comparison)
+            self._check(written, comparison)
         else:
             self._journal.replace([{"comparison": comparison}])
 
@@ -79,8 +88,8 @@ class FoldJournal:
                 was = f"{name} was {written.get(name)!r}, now it is {value!r}"
                 other = {"table": "its table was another one", "folds": "its folds were other ones"}
                 raise ValueError(
-                    f"'{path}' is the journal of another comparison: {other.get(name, was)}. "
-                    "Start anew without 'resume', or give another place for the results."
+                    f"'{path}' is the journal of another comparison: {other.get(name, was)}. Start "
+                    "anew with resume=False ('--no-resume'), or give another place for the results."
                 )
 
     def folds_of(self, model: str, n_folds: int) -> list[Fold]:

@@ -192,8 +192,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         drops = self.forest_.out_of_bag_importances(
             self.learner().params(len(targets), encoded.shape[1], n_classes, self.seed_, 1.0),
             encoded,
-            targets if n_classes else None,
-            None if n_classes else targets,
+            targets,
             parameters.resolve_n_jobs(self.n_jobs),
         )
         return Bunch(

@@ -155,8 +155,7 @@ class ForestLearner:
             forest = start.first(start.n_members)  # a copy
         unseen = forest.grow(
             data=data,
-            classes=binned.targets if binned.n_classes else None,
-            numbers=None if binned.n_classes else binned.targets,
+            targets=binned.targets,
             weights=weights,
             params=params,
             n_trees=self.settings.n_estimators if n_trees is None else n_trees,

@@ -88,7 +88,7 @@ class _Growth:
     def scale(self) -> np.ndarray | None:
         if self.numbers is None:
             return None
-        sizes = self.table.schema.n_categories()
+        sizes = self.table.n_categories
         return standard_scale(self.numbers, sizes, self.train, self.weights, self.n_jobs)
 
     def at_price(self, C: float, start: DecisionGraph | None = None) -> _Candidate:

@@ -49,7 +49,7 @@ class MeanMarginLearner(Learner):
             min_weight_leaf=float(given.min_weight_fraction_leaf * weight_of(table, weights, rows)),
             ccp_alpha=float(given.ccp_alpha),
         )
-        matrix, n_categories = table.matrix(), table.schema.n_categories()
+        matrix, n_categories = table.matrix(), table.n_categories
         standardize = given.standardize
         if standardize is None:
             standardize = given.preset != "paper"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hedgerow._files import write_text
+from hedgerow.comparison.records import UNITS
 from hedgerow.comparison.report import charts, still
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -60,6 +61,7 @@ class Report:
         return page.render(
             **self.summary,
             charts=charts,
+            units=UNITS,
             still=still.draw,
             style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
             script=(TEMPLATES / "graph.js").read_text(encoding="utf-8"),
