@@ -139,6 +139,24 @@ def test_without_a_budget_it_stops_before_a_loss():
     assert model.n_splits_ < 30
 
 
+def test_a_split_that_costs_nothing_does_not_undo_joins_for_ever():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (300, 3)).astype(float), rng.integers(0, 2, 300)
+    model = NaiveDecisionGraphClassifier(C=0).fit(X, y)
+    cells, place = np.unique(X, axis=0, return_inverse=True)
+    share = np.bincount(place, y) / np.bincount(place)
+    assert_allclose(model.predict_proba(X)[:, 1], share[place])  # as pure as the cells allow
+    assert min(gain for _, gain in model.steps_) >= -1e-12
+    tiny = NaiveDecisionGraphClassifier().fit(X, y, np.full(300, 5e-324))
+    assert tiny.n_splits_ < 300
+
+
+def test_splits_without_gain_lead_to_gains_where_they_cost_nothing():
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    y = np.array([0, 1, 1, 0])  # no first split gains anything
+    assert NaiveDecisionGraphClassifier(C=0).fit(X, y).score(X, y) == 1
+
+
 def test_frames_with_categories_and_missing_values():
     rng = np.random.default_rng(0)
     colour = rng.choice(["red", "green", "blue"], 300)

@@ -98,22 +98,26 @@ class _Growth:
         rows: np.ndarray,
         find_stump: Callable[[np.ndarray], DecisionGraph],
         count_classes: Callable[[np.ndarray], np.ndarray],
+        noise: float,
+        least_gain: float,
     ):
         self.table, self.find_stump, self.count_classes = table, find_stump, count_classes
+        self.least_gain = least_gain  # of the split of what was joined
         self.stumps: list[DecisionGraph] = []  # by node: its best split, as a tree of one test
         self.gains = np.empty(0)  # by node: of the split, if it is a leaf
         self.rows: dict[int, np.ndarray] = {}  # of the leaves
         self.branches: dict[int, list[tuple[int, int]]] = {}  # (node, side) that lead to a leaf
         self.children: dict[int, list[int]] = {}  # of the tests
-        counts = count_classes(rows)
-        self.pairs = _Pairs(len(counts), noise=1e-12 * counts.sum())
+        self.pairs = _Pairs(len(count_classes(rows)), noise)
         self.add(rows, [])
 
     def add(self, rows: np.ndarray, branches: list[tuple[int, int]]) -> None:
         """Append a leaf, at the end of these branches."""
         leaf, stump = len(self.stumps), self.find_stump(rows)
         self.stumps.append(stump)
-        self.gains = np.append(self.gains, _decrease(stump))
+        gain = _decrease(stump)
+        is_undone = len(branches) > 1 and gain <= self.least_gain
+        self.gains = np.append(self.gains, -np.inf if is_undone else gain)
         self.rows[leaf], self.branches[leaf] = rows, branches
         for parent, side in branches:
             self.children[parent][side] = leaf
@@ -199,6 +203,8 @@ class NaiveGraphLearner(Learner):
             total_weight=total,
             max_depth=1,
         )
+        price = settings.C * total
+        noise = max(1e-12 * total, np.finfo(np.float64).tiny)  # less is rounding
         growth = _Growth(
             data,
             rows,
@@ -206,8 +212,10 @@ class NaiveGraphLearner(Learner):
             lambda node_rows: np.bincount(
                 y[node_rows], None if weights is None else weights[node_rows], table.n_classes
             ).astype(np.float64),
+            noise,
+            # A split that gains nothing would undo a join that loses nothing, and so on for ever.
+            -np.inf if settings.max_splits is not None else price + noise,
         )
-        price = settings.C * total
         steps: list[tuple[str, float]] = []
         while settings.max_splits is None or len(growth.children) < settings.max_splits:
             split_gain, leaf = growth.best_split()
