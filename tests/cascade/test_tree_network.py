@@ -135,7 +135,7 @@ def test_failed_fit_leaves_the_network_as_it_was():
     network = TreeNetworkClassifier(2, 2).fit(X, y)
     before = network.predict_proba(X)
     with pytest.raises(ValueError, match="needs at least 3"):
-        network.set_params(output_depth="cv").fit(X[:2], y[:2])
+        network.set_params(output_depth="cv").fit(X[:2, :2], y[:2])
     assert_array_equal(network.predict_proba(X), before)
 
 

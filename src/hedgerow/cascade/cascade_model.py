@@ -262,9 +262,9 @@ class CascadeModel(BinParameters):
         growth = self._grow(coded, members, settings, rows, rows[:0], files, seed)
         final = self._fit_final(settings.final_estimator, coded, growth, seed)
         self.__dict__.pop("final_estimator_", None)  # of an earlier fit
-        self.become(table.facts() | final)
-        self.layers_ = growth.layers[: growth.n_kept]
-        self.layer_scores_ = scores or growth.scores
+        layers = growth.layers[: growth.n_kept]
+        grown = {"layers_": layers, "layer_scores_": scores or growth.scores}
+        self.become(table.facts() | grown | final)
         return self
 
     def _members(self, settings: Settings) -> list:

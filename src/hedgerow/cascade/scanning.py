@@ -299,8 +299,8 @@ class MultiGrainedScanner(TransformerMixin, TableModel):
             sample, place = _draw(settings, grain, table.n_rows, seed)
             n_windows.append(len(sample))
             forests.append(_grow(learners, grain, table, sample, place, folds, seed))
-        self.become(table.facts())
-        self.grains_, self.n_windows_, self.forests_ = grains, n_windows, forests
+        grown = {"grains_": grains, "n_windows_": n_windows, "forests_": forests}
+        self.become(table.facts() | grown)
         return table.matrix(), folds
 
     def _empty(self, matrix: np.ndarray) -> np.ndarray:

@@ -140,9 +140,8 @@ class _TreeNetwork(BinParameters):
         wider = table.widened(self._new_names(table), encoded)
         output = self._tree_of(settings, output_depth)
         output.adopt(wider, output.learner().grow(wider))
-        self.become(table.facts())
-        self.encoding_depth_, self.output_depth_ = encoding_depth, output_depth
-        self.encoder_, self.output_ = encoder, output
+        depths = {"encoding_depth_": encoding_depth, "output_depth_": output_depth}
+        self.become(table.facts() | depths | {"encoder_": encoder, "output_": output})
         return self
 
     def _tree_of(self, settings: Settings, depth: int | None) -> Any:

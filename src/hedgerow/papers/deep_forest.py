@@ -181,7 +181,7 @@ def networks(name: str, part: Part) -> dict[str, Any]:
         if name in CLASSIFICATION
         else (DecisionTreeRegressor, TreeNetworkRegressor)
     )
-    optimal = double("cv", 1).fit(part.X, part.y).encoding_depth_
+    optimal = double("cv", 1, random_state=0).fit(part.X, part.y).encoding_depth_
     found: dict[str, Any] = {"optimal": optimal, "tree": {}, "network": {}, "first_cut": {}}
     for depth in (max(1, optimal // 3), optimal, optimal + 6):
         tree = single(max_depth=depth).fit(part.X, part.y)
