@@ -118,6 +118,15 @@ void bind_packed(nb::module_& m) {
         .def_prop_ro("n_features", &PackedGraphs::n_features)
         .def_prop_ro("n_outputs", &PackedGraphs::n_outputs)
         .def_prop_ro("n_nodes", &PackedGraphs::n_nodes)
+        .def_prop_ro(
+            "values",
+            [](nb::handle self) {
+                const auto& graphs = nb::cast<const PackedGraphs&>(self);
+                const auto values = graphs.values();
+                const std::size_t k = graphs.n_outputs();
+                return view_of(values.data(), {values.size() / k, k}, self);
+            },
+            "The distinct values of all leaves, one row each; none for one output.")
         .def_prop_ro("nbytes", &PackedGraphs::nbytes);
 
     nb::class_<RowPredictor>(m, "RowPredictor", "Predicts one row of numbers, fast.")

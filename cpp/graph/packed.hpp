@@ -60,6 +60,8 @@ class PackedGraphs {
     std::size_t nbytes() const;
     std::uint32_t n_features() const { return n_features_; }
     std::uint32_t n_outputs() const { return n_outputs_; }
+    // The distinct value vectors of all leaves, one after the other; none for one output.
+    std::span<const double> values() const { return values_; }
 
     // The mean of the graphs' values: n_rows x n_outputs numbers into `out`. Rows are contiguous.
     // Infinite numbers in x are refused: a block of rows is checked just before it is routed, while

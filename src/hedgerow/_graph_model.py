@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
+from hedgerow._engine import DecisionGraph, Forest, PackedGraphs, RowPredictor
 from hedgerow._estimator import fitted
 from hedgerow._learner import Grown, Learner
 from hedgerow._parameters import resolve_n_jobs
@@ -76,8 +76,21 @@ def check_graph(model: TableModel, graph: DecisionGraph, n_features: int | None 
         raise ValueError("the graph has other features or outputs than its model")
     if not set(graph.feature[graph.kind == CATEGORY].tolist()) <= set(model.schema_.categories):
         raise ValueError("the graph tests categories of a feature that has none")
-    value = graph.value
-    if hasattr(model, "classes_") and (value.min() < 0 or abs(value.sum(axis=1) - 1).max() > 1e-6):
+    _check_shares(model, graph.value)
+
+
+def check_forest(model: TableModel, forest: Forest, n_features: int | None = None) -> None:
+    """Refuse a forest that is none of a fitted model's table, after both came out of a file."""
+    n_features = model.n_features_in_ if n_features is None else n_features
+    if (forest.n_features, forest.n_outputs) != (n_features, model.n_values):
+        raise ValueError("the forest has other features or outputs than its model")
+    _check_shares(model, forest.values)
+
+
+def _check_shares(model: TableModel, values: np.ndarray) -> None:
+    if not hasattr(model, "classes_") or not len(values):
+        return
+    if not (values.min() >= 0 and abs(values.sum(axis=1) - 1).max() <= 1e-6):
         raise ValueError("the class probabilities of a node do not add up to one")
 
 

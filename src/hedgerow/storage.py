@@ -26,8 +26,8 @@ from hedgerow.cascade import (
     MultiGrainedScanner,
     TreeNetworkClassifier,
     TreeNetworkRegressor,
+    layers,
 )
-from hedgerow.cascade.layers import FoldedMember, GrownForest, Layer
 from hedgerow.cascade.scanning import Grain
 from hedgerow.embedding import LeafMeansEmbedding, TreeEmbeddingClassifier, TreeEmbeddingRegressor
 from hedgerow.forest import (
@@ -102,9 +102,8 @@ MODELS: dict[str, type[Estimator]] = {
 _CODECS: list[Codec] = [
     *graphs.CODECS,
     *schemas.CODECS,
-    part_codec("layer", Layer),
-    part_codec("layer-forest", GrownForest),
-    part_codec("layer-folds", FoldedMember),
+    *layers.CODECS,
+    part_codec("layer-folds", layers.FoldedMember),
     part_codec("windows", Grain),
     part_codec("draws", Draws),
     *(model_codec(name, cls) for name, cls in MODELS.items()),
@@ -144,9 +143,8 @@ def save(model: Any, path: Any) -> None:
     check_is_fitted(model)
     writer = Writer(_BY_TYPE)
     writer.record(model, type(model).__name__)
-    data = container.write({"records": writer.records}, writer.arrays, __version__)
     with replacing(path) as file:
-        file.write(data)
+        container.write(file, {"records": writer.records}, writer.arrays, __version__)
 
 
 def load(path: Any) -> Any:

@@ -58,12 +58,12 @@ def test_fit_killed_in_the_middle_of_a_layer_goes_on_to_the_same_model(tmp_path)
     program = textwrap.dedent(KILLED.format(seed=0))
     ended = subprocess.run([sys.executable, "-c", program, tmp_path], timeout=60)
     assert ended.returncode == -signal.SIGKILL
-    assert layers_in(tmp_path) == ["layer_1.npz"]
-    before = (tmp_path / "layers" / "layer_1.npz").stat().st_mtime_ns
+    assert layers_in(tmp_path) == ["layer_1.hedgerow"]
+    before = (tmp_path / "layers" / "layer_1.hedgerow").stat().st_mtime_ns
     heard = []
     resumed = small(checkpoint=tmp_path, callback=lambda *now: heard.append(now)).fit(X, Y)
     assert len(heard) == 4  # two layers of two members; the first was read
-    assert (tmp_path / "layers" / "layer_1.npz").stat().st_mtime_ns == before
+    assert (tmp_path / "layers" / "layer_1.hedgerow").stat().st_mtime_ns == before
     at_once = small().fit(X, Y)
     assert resumed.layer_scores_ == at_once.layer_scores_
     assert_array_equal(resumed.predict_proba(X), at_once.predict_proba(X))
@@ -138,20 +138,28 @@ def change_list(change):
     return damage
 
 
+def renamed(entry):
+    return {name.replace("layer_1", "../layer_1"): checksum for name, checksum in entry.items()}
+
+
 def move_out(folder):
     """A layer beside the folder, listed with its path."""
-    (folder / "layer_1.npz").rename(folder.parent / "layer_1.npz")
-    change_list(lambda listed: listed["layers"][0].update(file="../layer_1.npz"))(folder)
+    (folder / "layer_1.hedgerow").rename(folder.parent / "layer_1.hedgerow")
+    change_list(lambda listed: listed["layers"].insert(0, renamed(listed["layers"].pop(0))))(folder)
 
 
 DAMAGES = {
-    "a changed byte": lambda folder: flip_a_byte(folder / "layer_1.npz"),
-    "a cut file": lambda folder: os.truncate(folder / "layer_2.npz", 1000),
-    "a missing file": lambda folder: (folder / "layer_1.npz").unlink(),
+    "a changed byte": lambda folder: flip_a_byte(folder / "layer_1.hedgerow"),
+    "a cut file": lambda folder: os.truncate(folder / "layer_2.hedgerow", 1000),
+    "a missing file": lambda folder: (folder / "layer_1.hedgerow").unlink(),
     "a broken list": lambda folder: (folder / files.LIST).write_text("{"),
     "a list of something else": lambda folder: (folder / files.LIST).write_text("[]"),
-    "a number for a name": change_list(lambda listed: listed["layers"][0].update(file=1)),
-    "a number for a checksum": change_list(lambda listed: listed["layers"][0].update(sha256=1)),
+    "a changed vector": lambda folder: flip_a_byte(folder / "vectors_1.npy"),
+    "no vectors": lambda folder: (folder / "vectors_1.npy").unlink(),
+    "a number for a layer": change_list(lambda listed: listed["layers"].insert(0, 1)),
+    "a number for a checksum": change_list(
+        lambda listed: listed["layers"][0].update({"layer_1.hedgerow": 1})
+    ),
     "a word for a seed": change_list(lambda listed: listed.update(seed="x")),
     "no list of layers": change_list(lambda listed: listed.update(layers=7)),
     "a file elsewhere": move_out,
@@ -208,10 +216,10 @@ def test_disk_that_fills_up_leaves_whole_layers_behind(tmp_path):
         [sys.executable, "-c", textwrap.dedent(FULL), tmp_path],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
-    assert "layer_2.npz could not be written to" in run.stdout
+    assert "layer_2.hedgerow could not be written to" in run.stdout
     assert "The 1 layers before it are whole" in run.stdout
     left = sorted(path.name for path in (tmp_path / "layers").iterdir())
-    assert left == ["cascade.json", "layer_1.npz"]
+    assert left == ["cascade.json", "layer_1.hedgerow", "vectors_1.npy"]
     resumed = small(checkpoint=tmp_path).fit(X, Y)
     assert_array_equal(resumed.predict_proba(X), small().fit(X, Y).predict_proba(X))
 
@@ -242,5 +250,16 @@ def test_forests_in_a_checkpoint_are_read_without_pickle(tmp_path, monkeypatch):
 
     monkeypatch.setattr(files.pickle, "loads", refuse)
     small(checkpoint=tmp_path).fit(X, Y).predict(X)
-    for path in (tmp_path / "layers").glob("layer_*"):
-        assert np.load(path, allow_pickle=False)["vectors"].shape == (300, 2, 10)
+    for path in (tmp_path / "layers").glob("vectors_*"):
+        assert np.load(path, allow_pickle=False).shape == (300, 2, 10)
+
+
+def test_a_pickle_in_the_checkpoint_of_forests_is_not_read(tmp_path, monkeypatch):
+    both = [RandomForestClassifier(5), GaussianNB()]
+    small(checkpoint=tmp_path, estimators=both, max_layers=1).fit(X, Y)
+    path = tmp_path / "layers" / "layer_1.hedgerow"
+    stored = files.StoredLayer(files.LayerFiles(None, "", 0, False), "", pickles=False)
+    stored.path = path
+    monkeypatch.setattr(files.pickle, "loads", lambda data: pytest.fail("unpickled"))
+    with pytest.raises(OSError, match="knows no 'pickle'"):
+        stored.load()

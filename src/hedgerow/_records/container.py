@@ -11,7 +11,7 @@ import math
 import re
 import struct
 import zlib
-from typing import Any, NamedTuple, NoReturn
+from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -58,8 +58,15 @@ def type_of(array: np.ndarray) -> str | None:
     return name if name in NUMBERS else None
 
 
-def write(description: dict[str, Any], arrays: list[np.ndarray], version: str) -> bytes:
-    """The bytes of a file; "arrays" is added to the description."""
+def write(
+    file: IO[bytes],
+    description: dict[str, Any],
+    arrays: list[np.ndarray],
+    version: str,
+    *,
+    compress: bool = True,
+) -> None:
+    """Write a file; "arrays" is added to the description."""
     entries, columns = [], []
     for array in arrays:
         is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
@@ -73,16 +80,20 @@ def write(description: dict[str, Any], arrays: list[np.ndarray], version: str) -
     text_size = len(content)
     for stored in columns:
         content += bytes(-len(content) % stored.dtype.itemsize)
-        content += stored.astype(stored.dtype.newbyteorder("<"), copy=False).tobytes()
-    packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
-    body = packer.compress(content) + packer.flush()
-    compression = _DEFLATED
-    if len(body) >= len(content) or len(content) > _most_content(len(body)):
-        body, compression = bytes(content), _PLAIN
+        content += stored.astype(stored.dtype.newbyteorder("<"), copy=False).data.cast("B")
+    body: bytes | bytearray = content
+    compression = _PLAIN
+    if compress:
+        packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+        packed = packer.compress(content) + packer.flush()
+        if len(packed) < len(content) <= _most_content(len(packed)):
+            body, compression = packed, _DEFLATED
     header = _HEADER.pack(
         _MAGIC, FORMAT, compression, text_size, len(content), version.encode()[:16]
     )
-    return header + body + _CHECKSUM.pack(zlib.crc32(header + body))
+    file.write(header)
+    file.write(body)
+    file.write(_CHECKSUM.pack(zlib.crc32(body, zlib.crc32(header))))
 
 
 def read(data: bytes) -> Content:

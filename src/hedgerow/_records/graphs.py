@@ -299,6 +299,6 @@ def _decode_forest(fields: Fields) -> Forest:
 
 
 CODECS = [
-    Codec("graph", DecisionGraph, _encode_graph, _decode_graph),
-    Codec("packed", Forest, _encode_forest, _decode_forest),
+    Codec("graph", DecisionGraph, _encode_graph, _decode_graph, is_shared=True),
+    Codec("packed", Forest, _encode_forest, _decode_forest, is_shared=True),
 ]

@@ -35,7 +35,9 @@ class Codec(NamedTuple):
     decode : callable
         (`Fields`) -> object.
     is_shared : bool
-        Whether equal objects are written once; they never change, and have no arrays.
+        Whether one record may stand for several places: of objects that never change and refer to
+        no others. All else is written where it is used, so that what is read has the size of its
+        file, however its parts are nested.
     """
 
     name: str
@@ -95,8 +97,6 @@ class Writer:
 
     def record(self, value: Any, where: str) -> Any:
         """An object as a reference to its record."""
-        if id(value) in self._place_of_id:
-            return {"record": self._place_of_id[id(value)]}
         kind = type(value)
         codec = self._codecs.get(kind)
         if codec is None:
@@ -104,16 +104,19 @@ class Writer:
                 f"{where} is an object of {kind.__module__}.{kind.__name__}, which a model file "
                 "cannot hold: pickle the model, and load the pickle only where you trust it."
             )
-        record = [codec.name, codec.encode(value, self, where)]
-        if codec.is_shared:  # members of a bag have equal schemas
-            text = json.dumps(record)
-            if text in self._place_of_text:
-                return {"record": self._place_of_text[text]}
-            self._place_of_text[text] = len(self.records)
-        self.records.append(record)
-        self._alive.append(value)
-        self._place_of_id[id(value)] = len(self.records) - 1
-        return {"record": len(self.records) - 1}
+        place = self._place_of_id.get(id(value))
+        if place is None:
+            record = [codec.name, codec.encode(value, self, where)]
+            # Members of a bag have equal schemas.
+            text = json.dumps(record) if codec.is_shared else ""
+            place = self._place_of_text.get(text)
+            if place is None:
+                place = len(self.records)
+                self.records.append(record)
+            if codec.is_shared:
+                self._place_of_text[text] = self._place_of_id[id(value)] = place
+                self._alive.append(value)
+        return {"record": place}
 
 
 class Reader:
@@ -124,11 +127,13 @@ class Reader:
         self._arrays: list[np.ndarray | None] = list(arrays)
         self._objects: list[Any] = []
         self._is_used: list[bool] = []
+        self._is_shared: list[bool] = []
         if not isinstance(records, list) or not records:
             damaged("it has no records")
         for record in records:
             self._objects.append(self._object(record))
             self._is_used.append(False)
+            self._is_shared.append(codecs[record[0]].is_shared)
         if not all(self._is_used[:-1]) or any(array is not None for array in self._arrays):
             damaged("a part of it belongs to nothing")
 
@@ -196,6 +201,8 @@ class Reader:
         if tag == "array":
             array, found[place] = found[place], None
             return damaged(f"array {place} is used twice") if array is None else array
+        if self._is_used[place] and not self._is_shared[place]:
+            damaged(f"record {place} is used twice")
         self._is_used[place] = True
         return found[place]
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._estimator import Settings, fitted, parameter
+from hedgerow._graph_model import check_forest
 from hedgerow._parameters import MOST_MEMBERS, Rule, count, integer, option, real
 from hedgerow._progress import progress
 from hedgerow._table import Table
@@ -21,6 +22,7 @@ from hedgerow._table_model import BinParameters
 from hedgerow.cascade.files import LayerFiles
 from hedgerow.cascade.growth import Growth, certainty
 from hedgerow.cascade.layers import (
+    GrownForest,
     Layer,
     fit_layer,
     grows_on_bins,
@@ -204,6 +206,9 @@ class CascadeModel(BinParameters):
             shapes = set().union(*(member.shapes for member in layer.members))
             if shapes != {(n_features, self.n_values)}:
                 raise ValueError("a layer of the cascade has other features or outputs than it")
+            for member in layer.members:
+                if isinstance(member, GrownForest):
+                    check_forest(self, member.forest, n_features)
             n_features = self.n_features_in_ + len(layer.members) * self.n_values
         final = getattr(self, "final_estimator_", None)
         if final is not None and final.n_features_in_ != n_features:
@@ -336,7 +341,7 @@ class CascadeModel(BinParameters):
         )
         in_memory = settings.storage == "memory"
         if files is not None:
-            for stored, vectors in files.read_all([not grows_on_bins(m) for m in members]):
+            for stored, vectors in files.read_all(pickles=not all(map(grows_on_bins, members))):
                 gate = growth.judge(vectors)
                 growth.add(stored.load() if in_memory else stored, gate, vectors)
         while growth.goes_on(settings.max_layers, settings.n_tolerance):

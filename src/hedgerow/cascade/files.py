@@ -1,11 +1,13 @@
 """Layers in files: checkpoints of a fit, and layers that are not kept in memory.
 
-A folder has one file for each finished layer and ``cascade.json``, which lists them with their
-checksums. A file is written under another name and renamed when it is whole, and it is listed
-after that: whatever happens to a fit, what is listed can be read.
+A folder has one file for each finished layer, one for its vectors of the training rows, and
+``cascade.json``, which lists them with their checksums. A file is written under another name and
+renamed when it is whole, and it is listed after that: whatever happens to a fit, what is listed can
+be read.
 
-Forests are stored as plain arrays, which are validated when they are read. Members of any other
-kind are pickled: as with every pickle, read only what you trust.
+A layer's file is a model file (``docs/format.md``) whose last record is the layer; forests in it
+are validated when they are read. Members of any other kind are pickled: as with every pickle, read
+only what you trust. A fit whose members are all forests reads no pickle.
 """
 
 import hashlib
@@ -14,18 +16,20 @@ import pickle
 import shutil
 import tempfile
 import weakref
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from hedgerow._engine import Forest
+from hedgerow import __version__
 from hedgerow._files import replacing
-from hedgerow.cascade.layers import FoldedMember, GrownForest, Layer
+from hedgerow._records import container, graphs
+from hedgerow._records.values import Codec, Fields, Reader, Writer
+from hedgerow.cascade import layers
+from hedgerow.cascade.layers import FoldedMember, Layer
 
-FORMAT = 1
+FORMAT = 2
 LIST = "cascade.json"
 
 
@@ -46,6 +50,7 @@ class LayerFiles:
     """
 
     def __init__(self, folder: Path | None, fingerprint: str, seed: int, resume: bool) -> None:
+        self.is_temporary = folder is None  # so nobody resumes, and vectors are not kept
         if folder is None:
             folder = Path(tempfile.mkdtemp(prefix="hedgerow-"))
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -58,7 +63,7 @@ class LayerFiles:
             self.listed = self._read_list(fingerprint)
         else:
             (folder / LIST).unlink(missing_ok=True)
-            for file in folder.glob("layer_*.npz"):
+            for file in (*folder.glob("layer_*.hedgerow"), *folder.glob("vectors_*.npy")):
                 file.unlink()
         for part in folder.glob(".*.part"):  # of a fit that was killed
             part.unlink()
@@ -76,14 +81,15 @@ class LayerFiles:
             listed = json.loads((self.folder / LIST).read_text())
             is_known = listed["format"] == FORMAT
             is_same = listed["fingerprint"] == fingerprint
-            seed, layers = listed["seed"], listed["layers"]
-            # A layer has one name: a list leads to no other files.
-            is_sound = isinstance(layers, list) and type(seed) is int and 0 <= seed < 2**31
+            seed, entries = listed["seed"], listed["layers"]
+            # A layer has its names: a list leads to no other files.
+            is_sound = isinstance(entries, list) and type(seed) is int and 0 <= seed < 2**31
             is_sound = is_sound and all(
-                entry["file"] == _name_of(place) and isinstance(entry["sha256"], str)
-                for place, entry in enumerate(layers)
+                list(entry) == [*_names_of(place)]
+                and all(isinstance(checksum, str) for checksum in entry.values())
+                for place, entry in enumerate(entries)
             )
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self.damaged(f"{LIST} cannot be read") from error
         if not is_known:
             raise ValueError(
@@ -107,18 +113,25 @@ class LayerFiles:
 
     def write(self, layer: Layer, vectors: np.ndarray) -> "StoredLayer":
         """Store the next layer with the vectors of the training rows."""
-        name = _name_of(self.n_layers)
-        arrays = {"gate": np.array(layer.gate), "vectors": vectors}
-        for place, member in enumerate(layer.members):
-            for key, array in _state_of(member).items():
-                arrays[f"{place}.{key}"] = array
-        self._write_whole(name, lambda file: np.savez(file, allow_pickle=False, **arrays))
-        entry = {"file": name, "sha256": _checksum(self.folder / name)}
-        longer = {**self.listed, "layers": [*self.listed["layers"], entry]}
-        self._write_whole(LIST, lambda file: file.write(json.dumps(longer, indent=1).encode()))
-        self.listed = longer
-        pickled = [isinstance(member, FoldedMember) for member in layer.members]
-        return StoredLayer(self, name, pickled)
+        name, vectors_name = _names_of(self.n_layers)
+        writer = Writer({codec.type: codec for codec in _codecs(pickles=True)})
+        writer.record(layer, "a layer")
+        self._write_whole(
+            name,
+            lambda file: container.write(
+                file, {"records": writer.records}, writer.arrays, __version__, compress=False
+            ),
+        )
+        if not self.is_temporary:
+            self._write_whole(vectors_name, lambda file: np.save(file, vectors, allow_pickle=False))
+            entry = {name: _checksum(self.folder / name) for name in (name, vectors_name)}
+            longer = {**self.listed, "layers": [*self.listed["layers"], entry]}
+            self._write_whole(LIST, lambda file: file.write(json.dumps(longer, indent=1).encode()))
+            self.listed = longer
+        else:
+            self.listed["layers"].append({})
+        pickles = any(isinstance(member, FoldedMember) for member in layer.members)
+        return StoredLayer(self, name, pickles)
 
     def _write_whole(self, name: str, write: Callable[[IO], Any]) -> None:
         try:
@@ -132,19 +145,20 @@ class LayerFiles:
                 "again to go on from there",
             ) from error
 
-    def read_all(self, pickled: list[bool]) -> Iterator[tuple["StoredLayer", np.ndarray]]:
+    def read_all(self, pickles: bool) -> Iterator[tuple["StoredLayer", np.ndarray]]:
         """The layers in turn, each with the vectors of the training rows.
 
-        ``pickled`` says which members are no forests.
+        ``pickles`` says whether some members are no forests.
         """
         for entry in self.listed["layers"]:
-            path = self.folder / entry["file"]
-            if not path.is_file():
-                raise self.damaged(f"{path.name} is missing")
-            if _checksum(path) != entry["sha256"]:
-                raise self.damaged(f"{path.name} does not have the checksum that was recorded")
-            with np.load(path, allow_pickle=False) as arrays:
-                yield StoredLayer(self, path.name, pickled), arrays["vectors"]
+            for name, checksum in entry.items():
+                if not (self.folder / name).is_file():
+                    raise self.damaged(f"{name} is missing")
+                if _checksum(self.folder / name) != checksum:
+                    raise self.damaged(f"{name} does not have the checksum that was recorded")
+            name, vectors_name = entry
+            vectors = np.load(self.folder / vectors_name, allow_pickle=False)
+            yield StoredLayer(self, name, pickles), vectors
 
 
 class StoredLayer:
@@ -153,47 +167,42 @@ class StoredLayer:
     It is no part of a pickled or stored model, which holds the layers themselves.
     """
 
-    def __init__(self, files: LayerFiles, name: str, pickled: list[bool]) -> None:
+    def __init__(self, files: LayerFiles, name: str, pickles: bool) -> None:
         self.files = files  # which keeps a temporary folder alive
         self.path = files.folder / name
-        self.pickled = pickled
+        self.pickles = pickles
 
     def load(self) -> Layer:
         """The layer."""
         try:
-            with np.load(self.path, allow_pickle=False) as arrays:
-                members = [
-                    _pickled(arrays, place) if pickled else _forest(arrays, place)
-                    for place, pickled in enumerate(self.pickled)
-                ]
-                return Layer(members, float(arrays["gate"]))
-        except (OSError, KeyError, zipfile.BadZipFile) as error:
+            content = container.read(self.path.read_bytes())
+            codecs = {codec.name: codec for codec in _codecs(self.pickles)}
+            layer = Reader(codecs, content.description.get("records"), content.arrays).last
+            return layer if isinstance(layer, Layer) else container.damaged("it holds no layer")
+        except (OSError, ValueError) as error:
             raise OSError(
                 f"A layer of this model is in {str(self.path)!r}, which cannot be read: {error}"
             ) from error
 
 
-def _name_of(place: int) -> str:
-    """The file of a layer, counted from 0."""
-    return f"layer_{place + 1}.npz"
+def _names_of(place: int) -> tuple[str, str]:
+    """The files of a layer, counted from 0, and of its vectors."""
+    return f"layer_{place + 1}.hedgerow", f"vectors_{place + 1}.npy"
 
 
-def _state_of(member: GrownForest | FoldedMember) -> dict[str, np.ndarray]:
-    if isinstance(member, GrownForest):
-        return {name: np.asarray(value) for name, value in member.forest.__getstate__().items()}
-    return {"pickle": np.frombuffer(pickle.dumps(member, protocol=5), dtype=np.uint8)}
+def _codecs(pickles: bool) -> list[Codec]:
+    """What a layer's file may hold; pickles only where members are no forests."""
+    pickled = Codec("pickle", FoldedMember, _pickled, _unpickled)
+    return [*graphs.CODECS, *layers.CODECS, *([pickled] if pickles else [])]
 
 
-def _forest(arrays: Any, place: int) -> GrownForest:
-    start = f"{place}."
-    state = {name.removeprefix(start): arrays[name] for name in arrays if name.startswith(start)}
-    forest = Forest.__new__(Forest)
-    forest.__setstate__({k: a.item() if a.ndim == 0 else a for k, a in state.items()})
-    return GrownForest(forest)
+def _pickled(member: FoldedMember, writer: Writer, where: str) -> dict[str, Any]:
+    data = np.frombuffer(pickle.dumps(member, protocol=5), dtype=np.uint8)
+    return {"bytes": writer.array(data, where)}
 
 
-def _pickled(arrays: Any, place: int) -> FoldedMember:
-    return pickle.loads(arrays[f"{place}.pickle"].tobytes())
+def _unpickled(fields: Fields) -> FoldedMember:
+    return pickle.loads(fields.take("bytes", np.ndarray).tobytes())
 
 
 def _checksum(path: Path) -> str:

@@ -28,6 +28,7 @@ from sklearn.utils import check_random_state
 
 from hedgerow._engine import Forest
 from hedgerow._folds import folds_of
+from hedgerow._records.models import part_codec
 from hedgerow._table import Table
 from hedgerow._table_model import TableModel
 from hedgerow.forest.forest_model import ForestModel
@@ -245,6 +246,10 @@ class Layer:
         return np.stack(
             [member.values(matrix, classes, n_jobs) for member in self.members], axis=1
         ).astype(vector_dtype(classes))
+
+
+# A layer of forests in files of models and checkpoints.
+CODECS = [part_codec("layer", Layer), part_codec("layer-forest", GrownForest)]
 
 
 def vector_dtype(classes: np.ndarray | None) -> type:

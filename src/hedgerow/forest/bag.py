@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow import _parameters as parameters
 from hedgerow._engine import DecisionGraph, Forest, PackedGraphs
 from hedgerow._estimator import Settings, fitted, parameter
-from hedgerow._graph_model import GraphModel, Packing
+from hedgerow._graph_model import GraphModel, Packing, check_forest
 from hedgerow._learner import Grown
 from hedgerow._progress import Progress, progress
 from hedgerow._table import Table, chosen_features, take_columns, take_rows
@@ -78,10 +78,9 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         if draws.n_features != self.n_features_in_ or not draws.are_possible:
             raise ValueError("the draws of the bag are impossible")
         if forest is not None:
-            sizes = (forest.n_features, forest.n_outputs)
-            is_forest = type(self.estimator_) is self._tree and not draws.draws_features
-            if members or not is_forest or sizes != (self.n_features_in_, self.n_values):
-                raise ValueError("the forest has other features or outputs than its model")
+            if members or type(self.estimator_) is not self._tree or draws.draws_features:
+                raise ValueError("the bag has a forest that it cannot have grown")
+            check_forest(self, forest)
             return
         if not members:
             raise ValueError("the bag has no members")

@@ -32,9 +32,9 @@ class Draws:
         """Whether a bag can have drawn so."""
         return (
             0 <= self.seed < 2**31
-            and 1 <= self.n_drawn_rows
+            and self.n_drawn_rows >= 1
             and 1 <= self.n_rows < 2**31
-            and 1 <= self.n_drawn_features
+            and self.n_drawn_features >= 1
             and (self.bootstrap_features or self.n_drawn_features <= self.n_features)
         )
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow import _parameters as parameters
 from hedgerow._engine import DecisionGraph, Forest, ForestParams, PackedGraphs
 from hedgerow._estimator import Settings, fitted, parameter
-from hedgerow._graph_model import GraphModel
+from hedgerow._graph_model import GraphModel, check_forest
 from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
     GINI_TEXT,
@@ -69,11 +69,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
 
     def check_fitted(self) -> None:
         super().check_fitted()
-        if (self.forest_.n_features, self.forest_.n_outputs) != (
-            self.n_features_in_,
-            self.n_values,
-        ):
-            raise ValueError("the forest has other features or outputs than its model")
+        check_forest(self, self.forest_)
 
     def learner(self) -> ForestLearner:
         """What grows such forests: the parameters, checked and frozen."""
