@@ -117,7 +117,7 @@ class _Growth:
             candidate.graph, self.data, self.train, self.table.targets, self.weights,
             self._params(0.0), max_splits, self.n_jobs, self.numbers,
         )  # fmt: skip
-        return candidate._replace(graph=graph, removed=removed)
+        return _Candidate(graph, removed, candidate.rounds)
 
     def best_first(self, n_splits: int) -> DecisionGraph:
         """The best-first tree of a number of splits; ``max_depth`` is of micro-trees."""
