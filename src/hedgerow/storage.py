@@ -173,6 +173,8 @@ def load(path: Any) -> Any:
         model = _model_of(content)
     except container.OtherFormatError as error:
         raise ValueError(f"{name} {error}") from None
+    except MemoryError:  # of a large model: a small file cannot take much
+        raise
     except Exception as error:  # whatever bytes that were changed lead to
         reason = str(error) or type(error).__name__
         hint = ""
