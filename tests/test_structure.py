@@ -12,6 +12,9 @@ import hedgerow
 
 SOURCES = Path(hedgerow.__file__).parent
 MODULES = sorted(SOURCES.rglob("*.py"))
+# Of named tuples, where the underscore does not mean private; and scikit-learn's, which tells the
+# size of its boosting in no other way.
+NOT_OURS = {"_replace", "_asdict", "_fields", "_predictors"}
 
 # Room -> rooms that it may import from. The core is all modules of the package whose names begin
 # with an underscore; every room may import from the core and from itself.
@@ -28,14 +31,14 @@ ALLOWED = {
     "datasets": set(),
     "model_selection": set(),
     "comparison": MODELS | {"inspect", "storage", "datasets", "model_selection"},
-    "papers": MODELS | {"inspect", "datasets", "model_selection", "comparison"},
-    "cli": MODELS | {"inspect", "storage", "datasets", "comparison", "papers"},
+    "papers": MODELS | {"front door", "inspect", "datasets", "model_selection", "comparison"},
+    "cli": MODELS | {"front door", "inspect", "storage", "datasets", "comparison", "papers"},
 }
 
 
 def room_of(name: str) -> str:
     """The room of a dotted module name such as hedgerow.tree.cart."""
-    first = [*name.split("."), ""][1]
+    first = [*name.split("."), "front door"][1]
     return "core" if first.startswith("_") else first
 
 
@@ -53,8 +56,10 @@ def imported(tree: ast.Module):
                     yield alias.name, []
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "hedgerow":
             names = [alias.name for alias in node.names]
-            if node.module == "hedgerow":  # from hedgerow import _parameters
-                yield from ((f"hedgerow.{name}", []) for name in names)
+            if node.module == "hedgerow":  # a module, as in "from hedgerow import _parameters"
+                rooms = {name_of(path) for path in MODULES}
+                for name in names:
+                    yield (f"hedgerow.{name}" if f"hedgerow.{name}" in rooms else "hedgerow"), []
             else:
                 yield node.module, names
 
@@ -81,7 +86,7 @@ def private_uses(tree: ast.Module):
         owner = node.value
         is_own = isinstance(owner, ast.Name) and owner.id in ("self", "cls")
         is_parents = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "super"
-        if not is_own and not is_parents and node.attr not in defined:
+        if not is_own and not is_parents and node.attr not in defined | NOT_OURS:
             yield node.lineno, node.attr
 
 
@@ -92,7 +97,7 @@ def test_imports_go_from_the_models_to_the_tools(path):
         return  # the front door leads everywhere
     for module, _ in imported(ast.parse(path.read_text())):
         target = room_of(module)
-        assert target in ALLOWED[room] | {room, "core", "__version__"}, (
+        assert target in ALLOWED[room] | {room, "core"}, (
             f"{name_of(path)} imports {module}: '{room}' may not know of '{target}'"
         )
 
