@@ -12,6 +12,7 @@ saved so, and is refused: pickle it, and load the pickle only where you trust it
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import __version__
@@ -193,5 +194,8 @@ def _model_of(content: container.Content) -> Estimator:
     model = Reader(_BY_NAME, records, content.arrays).last
     if type(model) not in MODELS.values():
         container.damaged("it holds no model")
-    check_is_fitted(model)
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        container.damaged("its model was not fitted")
     return model
