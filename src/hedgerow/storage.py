@@ -31,6 +31,10 @@ from hedgerow.cascade import (
 )
 from hedgerow.cascade.scanning import Grain
 from hedgerow.embedding import LeafMeansEmbedding, TreeEmbeddingClassifier, TreeEmbeddingRegressor
+from hedgerow.embedding.blending import Blend
+from hedgerow.embedding.layer import AnchorLayer
+from hedgerow.embedding.numeric import NumericView
+from hedgerow.embedding.regions import CutTree
 from hedgerow.forest import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -107,6 +111,10 @@ _CODECS: list[Codec] = [
     part_codec("layer-folds", layers.FoldedMember),
     part_codec("windows", Grain),
     part_codec("draws", Draws),
+    part_codec("anchor-layer", AnchorLayer),
+    part_codec("cut-tree", CutTree),
+    part_codec("numbers", NumericView),
+    part_codec("blend", Blend),
     *(model_codec(name, cls) for name, cls in MODELS.items()),
 ]
 _BY_TYPE = {codec.type: codec for codec in _CODECS}
