@@ -201,7 +201,8 @@ def use(model, rows) -> str:
     """Ask a loaded model everything; the name of what is wrong with its answers."""
     repr(model)
     names = getattr(model, "feature_names_in_", None)
-    if names is not None and names.tolist() == list(rows.columns):
+    is_frame = names is not None and names.tolist() == list(rows.columns)
+    if is_frame and set(model.schema_.categories) == {2, 3}:
         X = rows
     else:
         n = model.n_features_in_
@@ -217,7 +218,13 @@ def use(model, rows) -> str:
             problem = "probabilities are not finite"
         elif (probabilities < -1e-9).any() or abs(probabilities.sum(axis=1) - 1).max() > 1e-6:
             problem = "probabilities do not add up to one"
-    for name in ("n_splits_", "nbytes_", "feature_importances_"):
+    for name in ("apply", "decision_path"):
+        if hasattr(model, name):
+            getattr(model, name)(X)
+    for name in ("get_depth", "row_predictor"):
+        if hasattr(model, name):
+            getattr(model, name)()
+    for name in ("n_splits_", "nbytes_", "feature_importances_", "estimators_"):
         getattr(model, name, None)
     hedgerow.save(model, os.devnull)
     return problem

@@ -210,7 +210,7 @@ REFUSALS = {
     "other-table-in-warm-start": lambda: forest(warm_start=True).fit(X[:, :2], Y),
     "too-large-a-subset": lambda: forest().subset(4),
     "activation": lambda: embedding(activation="tanh"),
-    "vote-of-one-tree": lambda: embedding(n_trees=1, activation="vote"),
+    "vote-of-one-tree": lambda: embedding(n_estimators=1, activation="vote"),
     "head": lambda: embedding(head="svm"),
     "impute": lambda: embedding(impute="median"),
     "n_components": lambda: embedding(n_components=0),

@@ -198,6 +198,26 @@ def test_an_estimator_that_is_used_twice_is_written_twice(tmp_path):
     refused(tmp_path / "m", "used twice")
 
 
+def test_parts_are_not_nested_without_end(saved):
+    def bag(inner):
+        return hedgerow.BaggingClassifier(inner, 1, random_state=0)
+
+    X, model = numbers(), bag(None)
+    for _ in range(4):
+        model = bag(model)
+    hedgerow.save(model.fit(X, targets(model, X)), saved)
+    np.testing.assert_array_equal(hedgerow.load(saved).predict(X), model.predict(X))
+    unfitted = bag(None).get_params(deep=False)
+    encoded = {key: value for key, value in unfitted.items() if key != "n_jobs"}
+    chain = [
+        ["bagging-classifier", {"parameters": encoded | {"estimator": {"record": i - 1}}}]
+        for i in range(500)
+    ]
+    chain[0][1]["parameters"]["estimator"] = None
+    saved.write_bytes(rewrap(json.dumps({"arrays": [], "records": chain}).encode()))
+    refused(saved, "nested too deep")
+
+
 def test_parts_of_other_libraries_are_refused_by_name(tmp_path):
     bag = hedgerow.BaggingClassifier(LogisticRegression(), 2).fit(np.eye(8), [0, 1] * 4)
     with pytest.raises(TypeError, match="sklearn.linear_model.*LogisticRegression, which a model"):
@@ -318,7 +338,7 @@ def test_a_model_that_was_not_fitted_is_no_file(saved):
     description = json.loads(content[: struct.unpack_from("<I", data, 12)[0]])
     unfit(description)
     saved.write_bytes(rewrap(json.dumps(description).encode()))
-    refused(saved)
+    refused(saved, "its model was not fitted")
 
 
 def at_the_model(**fields):

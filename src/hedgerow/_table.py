@@ -31,7 +31,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from hedgerow._engine import Dataset
 
 _MOST_CATEGORIES = 65_535
-_LARGEST = 1e100  # of targets and weights
+LARGEST = 1e100  # of numbers whose squares are summed
 _COLUMNS_AT_ONCE = 16  # columns of a frame held as numbers at one time
 
 
@@ -447,12 +447,20 @@ def check_targets_match(X: Any, y: np.ndarray) -> None:
         raise ValueError(f"X has {len(X)} rows and y has {len(y)}: they must be equally long.")
 
 
-def check_magnitude(name: str, values: np.ndarray) -> None:
-    """Refuse numbers whose weighted squares would overflow when they are summed."""
-    if values.size and (largest := np.abs(values).max()) > _LARGEST:
+def check_magnitude(
+    name: str, values: np.ndarray, most: float = LARGEST, remedy: str | None = None
+) -> None:
+    """Refuse numbers whose weighted squares would overflow when they are summed.
+
+    What is missing is passed over.
+    """
+    if not values.size:
+        return
+    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    if largest > most:
         raise ValueError(
             f"{name} holds numbers up to {largest:g}: sums of their squares overflow beyond "
-            f"{_LARGEST:g}; divide {name} by a constant."
+            f"{most:g}; {remedy or f'divide {name} by a constant'}."
         )
 
 

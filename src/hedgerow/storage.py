@@ -12,6 +12,7 @@ saved so, and is refused: pickle it, and load the pickle only where you trust it
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import __version__
@@ -30,6 +31,10 @@ from hedgerow.cascade import (
 )
 from hedgerow.cascade.scanning import Grain
 from hedgerow.embedding import LeafMeansEmbedding, TreeEmbeddingClassifier, TreeEmbeddingRegressor
+from hedgerow.embedding.blending import Blend
+from hedgerow.embedding.layer import AnchorLayer
+from hedgerow.embedding.numeric import NumericView
+from hedgerow.embedding.regions import CutTree
 from hedgerow.forest import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -106,6 +111,10 @@ _CODECS: list[Codec] = [
     part_codec("layer-folds", layers.FoldedMember),
     part_codec("windows", Grain),
     part_codec("draws", Draws),
+    part_codec("anchor-layer", AnchorLayer),
+    part_codec("cut-tree", CutTree),
+    part_codec("numbers", NumericView),
+    part_codec("blend", Blend),
     *(model_codec(name, cls) for name, cls in MODELS.items()),
 ]
 _BY_TYPE = {codec.type: codec for codec in _CODECS}
@@ -193,5 +202,8 @@ def _model_of(content: container.Content) -> Estimator:
     model = Reader(_BY_NAME, records, content.arrays).last
     if type(model) not in MODELS.values():
         container.damaged("it holds no model")
-    check_is_fitted(model)
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        container.damaged("its model was not fitted")
     return model

@@ -10,7 +10,7 @@ from hedgerow.embedding import TreeEmbeddingClassifier
 PAPER = {
     "activation": "linear",
     "head": "lda",
-    "max_anchors": None,
+    "max_anchors": "all",
     "standardize": False,
     "min_samples_leaf": 10,
     "max_bins": 30,
@@ -63,14 +63,14 @@ def differences(scores):
 
 
 @pytest.mark.parametrize("loader", LOADERS)
-@pytest.mark.parametrize("n_trees", [1, 3, 10])
-def test_scores_are_those_of_the_two_steps_in_extended_precision(loader, n_trees):
+@pytest.mark.parametrize("n_estimators", [1, 3, 10])
+def test_scores_are_those_of_the_two_steps_in_extended_precision(loader, n_estimators):
     X, y = loader(return_X_y=True)
     # The reference squares the units, and with raw ones even extended precision is too little.
     X = X / X.std(axis=0)
-    model = TreeEmbeddingClassifier(n_trees, **PAPER).fit(X, y)
+    model = TreeEmbeddingClassifier(n_estimators, **PAPER).fit(X, y)
     X_long = X.astype(np.longdouble)
-    W, b = model.embedding_.anchors_.astype(np.longdouble), model.embedding_.intercept_
+    W, b = model.embedding_.anchors_.astype(np.longdouble), model.embedding_.bias_
     Z = X_long @ W.T + b
     expected = differences(reference_scores(Z, y, Z))
     found = differences(model._scores(X))
@@ -104,10 +104,10 @@ def test_with_fewer_anchors_it_is_lda_on_their_span():
 
 
 @pytest.mark.parametrize("head", ["lda", "shrunken_lda", "ridge", "logistic"])
-def test_the_intercept_of_the_embedding_changes_nothing(head):
+def test_the_bias_of_the_embedding_changes_nothing(head):
     X, y = load_wine(return_X_y=True)
     scores = [
-        TreeEmbeddingClassifier(3, **PAPER | {"intercept": b, "head": head}).fit(X, y)._scores(X)
+        TreeEmbeddingClassifier(3, **PAPER | {"bias": b, "head": head}).fit(X, y)._scores(X)
         for b in ("method", "theory", "half")
     ]
     np.testing.assert_allclose(scores[1], scores[0], rtol=1e-10)
@@ -115,10 +115,10 @@ def test_the_intercept_of_the_embedding_changes_nothing(head):
 
 
 @pytest.mark.parametrize("head", ["lda", "shrunken_lda", "ridge", "logistic"])
-@pytest.mark.parametrize("n_trees", [1, 5])
-def test_collapsed_matrix_is_the_two_layers(head, n_trees):
+@pytest.mark.parametrize("n_estimators", [1, 5])
+def test_collapsed_matrix_is_the_two_layers(head, n_estimators):
     X, y = load_wine(return_X_y=True)
-    model = TreeEmbeddingClassifier(n_trees, **PAPER | {"head": head}).fit(X, y)
+    model = TreeEmbeddingClassifier(n_estimators, **PAPER | {"head": head}).fit(X, y)
     assert model.collapsed_.shape == (13, 3)
     two_steps = model.transform(X) @ model.coef_ + model.intercept_
     np.testing.assert_allclose(
@@ -149,7 +149,7 @@ def test_collinear_and_constant_columns_change_nothing():
 def test_largest_half_coordinate_is_the_nearest_anchor():
     X, y = load_wine(return_X_y=True)
     model = TreeEmbeddingClassifier(
-        3, **PAPER | {"head": "indicator", "intercept": "half", "standardize": True}
+        3, **PAPER | {"head": "indicator", "bias": "half", "standardize": True}
     ).fit(X, y)
     Z = model.transform(X)
     anchors = model.embedding_.anchors_

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 from hedgerow.embedding import LeafMeansEmbedding
-from hedgerow.embedding.leaf_means import ACTIVATIONS
+from hedgerow.embedding.layer import ACTIVATIONS
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_means_of_large_numbers_lose_nothing(iris):
 def test_activations_are_what_they_say(iris, dtype, standardize):
     X, y = iris
     X = X.astype(dtype)
-    embedding = LeafMeansEmbedding(3, standardize=standardize, random_state=0, intercept="theory")
+    embedding = LeafMeansEmbedding(3, standardize=standardize, random_state=0, bias="theory")
     embedding.fit(X, y)
     x = embedding.numeric(X).astype(float)
     if standardize:
@@ -223,17 +223,20 @@ def test_numbers_as_targets():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_trees": 0}, "'n_trees' must be a positive int, got 0."),
-        ({"n_trees": 2.5}, "'n_trees' must be a positive int, got 2.5."),
+        ({"n_estimators": 0}, "'n_estimators' must be a positive int, got 0."),
+        ({"n_estimators": 2.5}, "'n_estimators' must be a positive int, got 2.5."),
         ({"activation": "tanh"}, "'activation' must be one or several of 'raw', .* got 'tanh'."),
         ({"activation": ()}, r"'activation' must be one or several of .* got \(\)."),
         ({"activation": 3}, "'activation' must be one or several of .* got 3."),
         ({"activation": ([],)}, "'activation' must be one or several of"),
-        ({"activation": "vote", "n_trees": 1}, "'n_trees' must be at least 2 for .* got 1."),
-        ({"max_anchors": 0}, "'max_anchors' must be a positive int or None, got 0."),
-        ({"intercept": "b"}, "'intercept' must be one of 'method', 'theory', 'half', got 'b'."),
+        (
+            {"activation": "vote", "n_estimators": 1},
+            "'n_estimators' must be at least 2 for .* got 1.",
+        ),
+        ({"max_anchors": 0}, "'max_anchors' must be a positive int, 'all' or None, got 0."),
+        ({"bias": "b"}, "'bias' must be one of 'method', 'theory', 'half', got 'b'."),
         ({"impute": "zero"}, "'impute' must be one of 'mean', 'leaf', got 'zero'."),
-        ({"standardize": "yes"}, "'standardize' must be True or False, got 'yes'."),
+        ({"standardize": "yes"}, "'standardize' must be True, False or None, got 'yes'."),
         ({"bandwidth": 0}, "'bandwidth' must be a positive number or None, got 0."),
         ({"criterion": "mse"}, "'criterion' must be one of 'gini', .* got 'mse'."),
         ({"max_depth": -3}, "'max_depth' must be a positive int or None, got -3."),

@@ -22,7 +22,7 @@ ACTIVATIONS = ["auto", "linear", "softmax", ("raw", "rbf", "vote"), ("leaf", "re
 
 def expected_failures(estimator):
     """As for scikit-learn's forests."""
-    if estimator.n_trees == 1:
+    if estimator.n_estimators == 1:
         return {}
     reason = "bootstrap samples draw rows, not weights"
     return {"check_sample_weight_equivalence_on_dense_data": reason}
@@ -85,23 +85,23 @@ def test_probabilities_decisions_and_predictions_agree(head, activation):
     assert np.mean(model.predict(X) == labels) > 0.85
 
 
-@pytest.mark.parametrize("n_trees", [3, 10, 30])
-def test_accuracy_does_not_fall_with_more_trees(n_trees):
+@pytest.mark.parametrize("n_estimators", [3, 10, 30])
+def test_accuracy_does_not_fall_with_more_trees(n_estimators):
     X, y = load_wine(return_X_y=True)
-    few = cross_val_score(TreeEmbeddingClassifier(n_trees, random_state=0), X, y).mean()
+    few = cross_val_score(TreeEmbeddingClassifier(n_estimators, random_state=0), X, y).mean()
     many = cross_val_score(TreeEmbeddingClassifier(100, random_state=0), X, y).mean()
     assert many >= few - 0.012  # two rows of 178
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_blocks_of_rows_do_not_show(activation, monkeypatch):
-    from hedgerow.embedding import leaf_means, tree_embedding
+    from hedgerow.embedding import layer, network
 
     X, y = load_iris(return_X_y=True)
     model = TreeEmbeddingClassifier(3, activation=activation, random_state=0).fit(X, y)
     expected = model.decision_function(X)
-    monkeypatch.setattr(leaf_means, "_CELLS_AT_ONCE", 100)
-    monkeypatch.setattr(tree_embedding, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(layer, "_CELLS_AT_ONCE", 100)
+    monkeypatch.setattr(network, "_ROWS_AT_ONCE", 7)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-7)
 
 
@@ -181,8 +181,11 @@ class TestOddData:
         ({"shrinkage": "auto"}, "'shrinkage' must be one of 'ledoit_wolf', 'oas', got 'auto'."),
         ({"penalty": 0}, "'penalty' must be a positive number or None, got 0."),
         ({"criterion": "squared_error"}, "'criterion' must be one of 'gini'"),
-        ({"n_trees": 0}, "'n_trees' must be a positive int, got 0."),
-        ({"n_trees": 1, "activation": "vote"}, "'n_trees' must be at least 2 for .*, got 1."),
+        ({"n_estimators": 0}, "'n_estimators' must be a positive int, got 0."),
+        (
+            {"n_estimators": 1, "activation": "vote"},
+            "'n_estimators' must be at least 2 for .*, got 1.",
+        ),
         ({"n_components": 0}, "'n_components' must be a positive int or None, got 0."),
         ({"impute": "median"}, "'impute' must be one of 'mean', 'leaf', got 'median'."),
         ({"activation": "sigmoid"}, "'activation' must be one or several of"),
@@ -213,6 +216,9 @@ def test_refitting_with_another_activation_forgets_the_collapsed_matrix():
 
 def test_missing_torch_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
+    module = "hedgerow.embedding.torch_module"
+    monkeypatch.setitem(sys.modules, module, None)  # what is imported below is forgotten again
+    del sys.modules[module]
     model = TreeEmbeddingClassifier(activation="linear").fit(*load_iris(return_X_y=True))
     with pytest.raises(ModuleNotFoundError, match=r"to_torch\(\) needs PyTorch; install it with"):
         model.to_torch()
@@ -278,7 +284,7 @@ def test_auto_drops_the_trees_where_numbers_are_enough():
 
 def test_few_components_keep_a_wide_layer_steady():
     X, y = load_wine(return_X_y=True)
-    settings = {"activation": "softmax", "head": "lda", "max_anchors": None, "random_state": 0}
+    settings = {"activation": "softmax", "head": "lda", "max_anchors": "all", "random_state": 0}
     wide = TreeEmbeddingClassifier(100, **settings)
     narrow = TreeEmbeddingClassifier(100, **settings, n_components=20)
     assert narrow.fit(X, y).coef_.shape == wide.fit(X, y).coef_.shape

@@ -178,6 +178,9 @@ def _decode_graph(fields: Fields) -> DecisionGraph:
         if len(columns[name]) == len(tests):
             short, columns[name] = columns[name], np.full(n, of_leaf, _TYPES[name])
             columns[name][tests] = short
+    tests_one = (kind == _AXIS) | (kind == _CATEGORY)
+    if len(columns["feature"]) != n or (columns["feature"][~tests_one] != -1).any():
+        damaged("a node of its graph tests a feature that it cannot test")
     n_outputs = fields.take("n_outputs", int)
     if "count" in fields:
         weight = columns["weight"]

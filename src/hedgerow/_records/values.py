@@ -20,6 +20,7 @@ import numpy as np
 from hedgerow._records.container import NUMBERS, damaged, type_of
 
 _NON_FINITE = ("nan", "inf", "-inf")
+_MOST_LEVELS = 12  # of records in records; copying nested estimators takes more than their number
 
 
 class Codec(NamedTuple):
@@ -57,6 +58,7 @@ class Writer:
         self._place_of_id: dict[int, int] = {}
         self._place_of_text: dict[str, int] = {}
         self._alive: list[Any] = []  # so that no id is used twice
+        self._level = 0
 
     def value(self, value: Any, where: str) -> Any:
         """A value as JSON; ``where`` names it in a refusal."""
@@ -106,7 +108,11 @@ class Writer:
             )
         place = self._place_of_id.get(id(value))
         if place is None:
+            self._level += 1
+            if self._level > _MOST_LEVELS:
+                raise TypeError(f"{where} is nested deeper than a model file can hold.")
             record = [codec.name, codec.encode(value, self, where)]
+            self._level -= 1
             # Members of a bag have equal schemas.
             text = json.dumps(record) if codec.is_shared else ""
             place = self._place_of_text.get(text)
@@ -128,10 +134,14 @@ class Reader:
         self._objects: list[Any] = []
         self._is_used: list[bool] = []
         self._is_shared: list[bool] = []
+        self._levels: list[int] = []  # of records in each record
+        self._level = 1  # of the one that is read
         if not isinstance(records, list) or not records:
             damaged("it has no records")
         for record in records:
             self._objects.append(self._object(record))
+            self._levels.append(self._level)
+            self._level = 1
             self._is_used.append(False)
             self._is_shared.append(codecs[record[0]].is_shared)
         if not all(self._is_used[:-1]) or any(array is not None for array in self._arrays):
@@ -204,6 +214,9 @@ class Reader:
         if self._is_used[place] and not self._is_shared[place]:
             damaged(f"record {place} is used twice")
         self._is_used[place] = True
+        self._level = max(self._level, self._levels[place] + 1)
+        if self._level > _MOST_LEVELS:
+            damaged("its parts are nested too deep")
         return found[place]
 
 

@@ -6,6 +6,7 @@ are zero. For classes none is above one either, which would make scores surer th
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ class Part(NamedTuple):
     scale: np.ndarray | None = None
 
 
-class Blend(NamedTuple):
+@dataclass(frozen=True)
+class Blend:
     """A head on the whole layer, with the multiple and the loss of each part."""
 
     coef: np.ndarray
@@ -42,9 +44,9 @@ def blend(
     their shares.
     """
     heads = [fit(layer.part(*part)) for part in parts.values()]
-    some = layer.some
+    rows = layer.left_out
     multiples = find_multiples(
-        np.stack([head.left_out for head in heads]), layer.targets[some], layer.shares[some]
+        np.stack([head.left_out for head in heads]), layer.targets[rows], layer.shares[rows]
     )
     coef = np.zeros((layer.Z.shape[1], layer.targets.shape[1]))
     intercept = np.zeros(layer.targets.shape[1])

@@ -23,12 +23,12 @@ class Diagnostics:
     ----------
     impurity : ndarray of shape (n_anchors,)
         Share of the training rows of a region that are not of its most frequent class.
-    error_bound : ndarray of shape (n_trees,)
+    error_bound : ndarray of shape (n_estimators,)
         Mean impurity of a tree's regions, weighted by their rows: by Theorem 2 the error of the
         head "indicator", where every row is nearest to its own anchor.
-    own_nearest : ndarray of shape (n_trees,)
+    own_nearest : ndarray of shape (n_estimators,)
         Share of the rows for which that holds.
-    epsilon : ndarray of shape (n_trees,) or None
+    epsilon : ndarray of shape (n_estimators,) or None
         Largest distance (sum of absolute differences) between the class probabilities of two
         rows of one region: by Theorem 1 the most that the embedding can lose. None without
         probabilities.
@@ -61,21 +61,21 @@ def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -
     >>> from hedgerow import LeafMeansEmbedding
     >>> from hedgerow.embedding import diagnose
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = diagnose(LeafMeansEmbedding(n_trees=1).fit(X, y), X)
+    >>> found = diagnose(LeafMeansEmbedding(n_estimators=1).fit(X, y), X)
     >>> found.error_bound.round(3)
     array([0.04])
     """
     encoded = embedding.encode(X)
     if not hasattr(embedding, "classes_"):
         raise ValueError("The theory is about classes: 'embedding' has a numeric target.")
-    n_jobs = resolve_n_jobs(embedding.n_jobs)
-    own = embedding._own_anchors([graph.apply(encoded, n_jobs) for graph in embedding.graphs_])
-    squared = embedding._squared_distances(embedding._numbers(encoded))
-    impurity = 1 - embedding.anchor_values_.max(axis=1)
+    layer, n_jobs = embedding.layer_, resolve_n_jobs(embedding.n_jobs)
+    own_anchors = layer.own_anchors(layer.leaves(encoded, n_jobs))
+    squared = layer.squared_distances(layer.numbers(encoded, n_jobs))
+    impurity = 1 - layer.values.max(axis=1)
     bound, nearest = [], []
-    for tree, anchors in enumerate(own):
-        members = np.flatnonzero(embedding.anchor_tree_ == tree)
-        bound.append(np.average(impurity[members], weights=embedding.anchor_counts_[members]))
+    for tree, anchors in enumerate(own_anchors):
+        members = np.flatnonzero(layer.tree_of_anchor == tree)
+        bound.append(np.average(impurity[members], weights=layer.counts[members]))
         nearest.append(np.mean(members[squared[:, members].argmin(axis=1)] == anchors))
     epsilon = None
     if probabilities is not None:
@@ -85,7 +85,7 @@ def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -
                 f"'probabilities' must have shape {(len(encoded), len(embedding.classes_))}, "
                 f"got {P.shape}."
             )
-        epsilon = np.array([max(_diameter(P[a == i]) for i in np.unique(a)) for a in own])
+        epsilon = np.array([max(_diameter(P[a == i]) for i in np.unique(a)) for a in own_anchors])
     return Diagnostics(impurity, np.array(bound), np.array(nearest), epsilon)
 
 

@@ -13,6 +13,7 @@ unit variance, so that no unit of measurement matters.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -32,8 +33,14 @@ class Head(NamedTuple):
     coef: np.ndarray
     intercept: np.ndarray
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both arrays."""
+        return self.coef.nbytes + self.intercept.nbytes
 
-class _Classes(NamedTuple):
+
+@dataclass(frozen=True)
+class _Classes:
     """The class means of some rows."""
 
     priors: np.ndarray
@@ -54,7 +61,7 @@ def pseudo_linear_lda(
     classes = _class_means(Z, y, weights, n_classes)
     blocks = partial(_residuals, Z, y, weights, classes)
     if basis is not None:
-        classes = classes._replace(centre=classes.centre @ basis, offsets=classes.offsets @ basis)
+        classes = replace(classes, centre=classes.centre @ basis, offsets=classes.offsets @ basis)
     scale, values, directions = _spectrum(blocks, Z.shape, basis, classes)
     whitening = directions / values[:, None] * np.sqrt(classes.freedom)
     return _discriminant(classes, scale, whitening.T @ (whitening @ (classes.offsets / scale).T))

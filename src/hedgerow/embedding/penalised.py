@@ -15,10 +15,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-PENALTIES = 10.0 ** np.arange(-6, 1.5, 0.5)  # tried where none is given
-MULTIPLES = 2.0 ** np.arange(-5, 1)  # of scores that may be too sure
-_LEFT_OUT = 1 << 12  # rows at most
-_ROWS_AT_ONCE = 1 << 11
+# Penalties to try, in units of the mean variance: below 1e-6 they drown in the rounding of single
+# precision, above 10 hardly anything but the means is left; the loss is flat over half a decade.
+PENALTIES = 10.0 ** np.arange(-6, 1.5, 0.5)
+# Multiples of scores that may be too sure: halves suffice for a loss that is flat at its best, and
+# a head whose scores are 32 times too large has learned nothing worth keeping.
+MULTIPLES = 2.0 ** np.arange(-5, 1)
+# Rows left out at most: the share of errors of so many has a standard error below 0.8 points.
+_LEFT_OUT = 1 << 12
+_ROWS_AT_ONCE = 1 << 11  # they stay in the cache
+# A row that is alone in its direction, or in its class, determines what is said there: nothing is
+# left without it but rounding. Less than these shares of the whole count as nothing.
+_LEAST_REST = 1e-10  # of a leverage: its noise is some 1e-12 of one
+_LEAST_SHARE = 1e-9  # of a class, or of a row's distance, both of which are sums over rows
 
 
 class Judged(NamedTuple):
@@ -85,19 +94,19 @@ class Layer:
 
     def part(self, columns: slice, scale: np.ndarray | None = None) -> "Layer":
         """The layer of some of the columns, perhaps in other units; it shares the sums."""
-        made = copy(self)
-        made.__dict__.pop("coordinates", None)
-        made.Z, made.centre = self.Z[:, columns], self.centre[columns]
-        made.scale = self.scale[columns] if scale is None else scale
+        part = copy(self)
+        part.__dict__.pop("coordinates", None)
+        part.Z, part.centre = self.Z[:, columns], self.centre[columns]
+        part.scale = self.scale[columns] if scale is None else scale
         covariance, cross, variances = self._sums
         if covariance is None:
-            del made._sums
+            del part._sums
         else:
-            made._sums = covariance[columns, columns], cross[columns], variances[columns]
-        return made
+            part._sums = covariance[columns, columns], cross[columns], variances[columns]
+        return part
 
     @property
-    def some(self) -> slice:
+    def left_out(self) -> slice:
         """The rows that are left out in turn."""
         return slice(None, None, -(-len(self.Z) // _LEFT_OUT))
 
@@ -110,7 +119,7 @@ class Layer:
         covariance, cross, _ = self._sums
         if covariance is not None:
             dtype = self.Z.dtype
-            rows = (self.Z[self.some] - self.centre.astype(dtype)) / self.scale.astype(dtype)
+            rows = (self.Z[self.left_out] - self.centre.astype(dtype)) / self.scale.astype(dtype)
             covariance = covariance / self.scale / self.scale[:, None]
             cross, axes = cross / self.scale[:, None], np.diag(1 / self.scale)
         else:
@@ -123,7 +132,7 @@ class Layer:
             axes = (S.T @ (rotated[:, kept] / lengths)) / self.scale[:, None]
             weighted = rows * self.shares[:, None]
             covariance, cross = weighted.T @ rows, weighted.T @ (self.targets - self.level)
-            rows = rows[self.some]
+            rows = rows[self.left_out]
         if self.n_components is None or self.n_components >= len(covariance):
             return rows, covariance, cross, axes
         values, directions = np.linalg.eigh(covariance)
@@ -149,13 +158,13 @@ def ridge(layer: Layer, penalty: float | None) -> Judged:
     values = np.maximum(values, 0)
     projected = directions.T @ cross
     rotated = rows @ directions.astype(rows.dtype)
-    w, T = layer.shares[layer.some, None], layer.targets[layer.some] - layer.level
+    w, T = layer.shares[layer.left_out, None], layer.targets[layer.left_out] - layer.level
     trials = _trials(values, penalty)
     leverages = w * (1 + np.square(rotated) @ (1 / (values[:, None] + trials)))
 
     def left_out(trial: int) -> np.ndarray:
         fitted = rotated @ (projected / (values + trials[trial])[:, None])
-        return T - (T - fitted) / np.maximum(1 - leverages[:, [trial]], 1e-10)
+        return T - (T - fitted) / np.maximum(1 - leverages[:, [trial]], _LEAST_REST)
 
     def loss(trial: int) -> float:
         return float((w * np.square(left_out(trial) - T)).sum() / w.sum())
@@ -180,9 +189,12 @@ def penalised_lda(layer: Layer, y: np.ndarray, penalty: float | None) -> Judged:
     effective = 1 / (layer.shares @ layer.shares)
     freedom = max(effective - n_classes, 1) / effective
     trials = _trials(values, penalty)
-    some = layer.some
     leave_out = _LeaveOneOut(
-        rows @ directions.astype(rows.dtype), y[some], layer.shares[some], means, priors
+        rows @ directions.astype(rows.dtype),
+        y[layer.left_out],
+        layer.shares[layer.left_out],
+        means,
+        priors,
     )
     every = leave_out.scores(1 / (values + trials[:, None]), freedom)
     losses = [leave_out.loss(scores) for scores in every]
@@ -202,12 +214,14 @@ class _LeaveOneOut:
 
     def __init__(self, rows, y, shares, means, priors):
         self.rows, self.y, self.shares, self.means = rows, y, shares, means
-        self.own = np.arange(len(y)), y
+        self.own_class = np.arange(len(y)), y
         others = priors[y] - shares
-        self.known = others > 1e-9 * priors[y]  # the only row of a class says nothing about it
+        self.known = (
+            others > _LEAST_SHARE * priors[y]
+        )  # the only row of a class says nothing about it
         self.growth = priors[y] / np.where(self.known, others, priors[y])
         left = np.tile(priors, (len(y), 1))
-        left[self.own] = np.where(self.known, others, priors[y])
+        left[self.own_class] = np.where(self.known, others, priors[y])
         self.log_priors = np.log(left / (1 - shares)[:, None])
 
     def scores(self, inverses: np.ndarray, freedom: float) -> list[np.ndarray]:
@@ -221,19 +235,19 @@ class _LeaveOneOut:
         weighted = inverses[:, None] * self.means
         inner = self.rows @ weighted.reshape(-1, self.rows.shape[1]).T.astype(dtype)
         inner = inner.reshape(len(self.rows), *weighted.shape[:2])
-        g, w, found = self.growth, self.shares, []
+        g, w, relative = self.growth, self.shares, []
         for trial in range(len(inverses)):
             square, product = squares[:, [trial]].astype(float), inner[:, trial].astype(float)
             between = self.means @ weighted[trial].T
             distances = square - 2 * product + np.diag(between)
-            to_own = np.maximum(distances[self.own], 0)
-            across = square - product[self.own][:, None] - product + between[self.y]
-            kept = np.maximum(1 - w * g * to_own, 1e-9)
+            to_own = np.maximum(distances[self.own_class], 0)
+            across = square - product[self.own_class][:, None] - product + between[self.y]
+            kept = np.maximum(1 - w * g * to_own, _LEAST_SHARE)
             distances += (w * g / kept)[:, None] * np.square(across)
-            distances[self.own] = g * g * to_own / kept
+            distances[self.own_class] = g * g * to_own / kept
             scores = self.log_priors - freedom / 2 * distances
-            found.append(scores - scores[self.own][:, None])
-        return found
+            relative.append(scores - scores[self.own_class][:, None])
+        return relative
 
     def loss(self, scores: np.ndarray) -> tuple[float, float]:
         """Log loss of the best multiple of the scores plus their share of errors; the multiple.

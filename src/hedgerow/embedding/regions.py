@@ -8,14 +8,18 @@ next. Coarse regions give steady means while the full tree still votes.
 
 import heapq
 from dataclasses import dataclass
+from typing import Any
 
 import joblib
 import numpy as np
 
-from hedgerow._engine import Dataset, DecisionGraph, GrowParams, grow
+from hedgerow._engine import DecisionGraph, grow
+from hedgerow._growth import grow_params
+from hedgerow._learner import weight_of
+from hedgerow._table import Table
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class CutTree:
     """One tree of an embedding, cut into regions.
 
@@ -35,27 +39,35 @@ class CutTree:
 
 
 def grow_trees(
-    data: Dataset,
-    targets: np.ndarray,
+    table: Table,
     weights: np.ndarray | None,
-    params: dict,
-    n_trees: int,
+    settings: Any,
     rng: np.random.RandomState,
     n_jobs: int,
 ) -> tuple[list[DecisionGraph], np.ndarray]:
     """Grow the trees; return them and how often each drew each row, of shape (n_trees, n_rows)."""
-    n = data.n_rows
-    known = np.arange(n) if weights is None else np.flatnonzero(weights)
+    n, n_trees = table.n_rows, int(settings.n_estimators)
+    data = table.bins(settings.max_bins, n_jobs)
+    weighty = np.arange(n) if weights is None else np.flatnonzero(weights)
     samples: list[np.ndarray | None] = [None]
     for _ in range(n_trees - 1):
-        samples.append(known[rng.randint(len(known), size=len(known))].astype(np.uint32))
+        samples.append(weighty[rng.randint(len(weighty), size=len(weighty))].astype(np.uint32))
     seeds = rng.randint(2**31 - 1, size=n_trees)
-    inner = max(1, n_jobs // n_trees)
-    graphs = joblib.Parallel(n_jobs=min(n_jobs, n_trees), prefer="threads")(
-        joblib.delayed(grow)(
-            data, rows, targets, weights, GrowParams(seed=int(seed), **params), inner
+    threads_of_each = max(1, n_jobs // n_trees)
+
+    def grown(rows: np.ndarray | None, seed: int) -> DecisionGraph:
+        params = grow_params(
+            settings,
+            n_rows=n,
+            n_features=table.n_features,
+            n_classes=table.n_classes,
+            total_weight=weight_of(table, weights, None),
+            seed=int(seed),
         )
-        for rows, seed in zip(samples, seeds, strict=True)
+        return grow(data, rows, table.targets, weights, params, threads_of_each)
+
+    graphs = joblib.Parallel(n_jobs=min(n_jobs, n_trees), prefer="threads")(
+        joblib.delayed(grown)(rows, seed) for rows, seed in zip(samples, seeds, strict=True)
     )
     drawn = [np.ones(n, int) if r is None else np.bincount(r, minlength=n) for r in samples]
     return graphs, np.array(drawn)

@@ -6,254 +6,239 @@ embedding, and predicts with one matrix, ``collapsed_``. With another activation
 two layers whose first comes from trees and whose second has a closed form.
 """
 
-from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.special import softmax
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._growth import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
-from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
-from hedgerow.embedding import heads
-from hedgerow.embedding.blending import (
-    Blend,
-    Part,
-    blend,
-    multiples_of_numbers,
-    multiples_of_scores,
+from hedgerow._estimator import Settings, fitted, parameter
+from hedgerow._growth import (
+    CLASSIFICATION_CRITERION,
+    GINI_TEXT,
+    REGRESSION_CRITERION,
+    SQUARED_ERROR_TEXT,
 )
-from hedgerow.embedding.leaf_means import LeafMeansEmbedding, TrainingRows, activation_names
-from hedgerow.embedding.penalised import Layer, penalised_lda, ridge
-from hedgerow.embedding.torch_module import as_module
+from hedgerow._parameters import Rule, resolve_n_jobs
+from hedgerow._table import Table
+from hedgerow._table_model import ClassWeightParameter, TableClassifier, TableRegressor
+from hedgerow.embedding.blending import Blend
+from hedgerow.embedding.growth import BIASES, LayerLearner
+from hedgerow.embedding.heads import Head
+from hedgerow.embedding.layer import activation_names
+from hedgerow.embedding.leaf_means import (
+    BINS,
+    PAPER,
+    POSITIVE,
+    LayerParameters,
+    LeafMeansEmbedding,
+    activation_rule,
+)
+from hedgerow.embedding.network import Network, RowPredictor
+from hedgerow.embedding.second_layer import (
+    ClassHeadLearner,
+    HeadLearner,
+    NumberHeadLearner,
+    SecondLayer,
+)
 
 HEADS = ("ridge", "lda", "shrunken_lda", "logistic", "indicator")
 AUTO = ("raw", "rbf", "vote")
-_ROWS_AT_ONCE = 1 << 11  # predicted at one time: their embedding stays in the cache
-
-_SHARED_PARAMETERS = """\
-    max_anchors : int, default=16
-        Most anchors per tree, None for all leaves.
-    intercept : {{"method", "theory", "half"}}, default="half"
-        See :class:`LeafMeansEmbedding`.
-    standardize : bool, default=True
-        Centre all columns and scale them to unit variance before leaf means are taken.
-    impute : {{"mean", "leaf"}}, default="mean"
-        What a missing value is, see :class:`LeafMeansEmbedding`.
-    bandwidth : float, default=None
-        Width of "rbf" and "softmax"; None takes it from the data.
-    n_components : int, default=None
-        Fit the head on this many principal components of the layer; None takes all its columns.
-    penalty : float, default=None
-        Price of the squared coefficients of "ridge" and "logistic", for columns of unit variance
-        and a mean loss. None chooses that of "ridge" by leave-one-out and is 1e-3 for "logistic".
-"""
-
-_TREE_PARAMETERS = """\
-    max_depth : int, default=None
-    max_leaf_nodes : int, default=None
-    min_samples_leaf : int or float, default=0.0002
-        A float is a share of the rows: one row up to 5,000 of them.
-    max_features : int, float, {{"sqrt", "log2"}}, default=None
-    max_bins : int, default=255
-        Of the trees, as in :class:`DecisionTreeClassifier`.
-    categorical_features : "auto", None or list, default="auto"
-        As in :class:`DecisionTreeClassifier`.
-    random_state : int, RandomState instance or None, default=None
-    n_jobs : int, default=None
-        Threads for growing and walking trees. Matrix products use what NumPy is set to.
-"""
-
-_ATTRIBUTES = """\
-    embedding_ : LeafMeansEmbedding
-        The first layer: ``anchors_``, ``intercept_`` and so on.
-    activation_ : str or tuple of str
-        The first layer; the one that was chosen for "auto".
-    blend_ : Blend
-        For "auto", the multiple of each head and its loss on rows left out.
-    coef_ : ndarray of shape (n_features_out, n_outputs)
-        The second layer, on the columns of :meth:`transform`.
-    intercept_ : ndarray of shape (n_outputs,)
-    collapsed_ : ndarray of shape (n_columns, n_outputs)
-        Both layers as one matrix, on the columns of ``embedding_.numeric``; only for the
-        activations "linear" and "raw".
-    collapsed_intercept_ : ndarray of shape (n_outputs,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only for data frames with string names.
-"""
+_ACTIVATION = activation_rule("auto")
 
 
-def _with_parameters(cls):
-    """Fill the shared parts of the docstring in."""
-    cls.__doc__ = cls.__doc__.format(
-        shared=_SHARED_PARAMETERS.strip(),
-        tree=_TREE_PARAMETERS.strip(),
-        attributes=_ATTRIBUTES.strip(),
+def _check_shrinkage(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        parameters.check_option(name, value, ("ledoit_wolf", "oas"))
+    else:
+        parameters.real(0, 1).check(name, value)
+
+
+class _TreeEmbedding(TransformerMixin, LayerParameters):
+    n_estimators: int = parameter(
+        10,
+        parameters.integer(high=parameters.MOST_MEMBERS),
+        "Number of trees. The first grows on all rows, the others on bootstrap samples.",
+        kw_only=False,
     )
-    return cls
+    preset: str | None = parameter(
+        None,
+        parameters.PRESET,
+        'What the parameters that are left open mean. "paper" is the model of the paper, with as '
+        "many trees as ``n_estimators`` says.",
+    )
+    max_anchors: Any = parameter(
+        None,
+        parameters.integer(optional=True, word="all"),
+        'Most anchors per tree (16; paper "all"): the tree is cut where its splits gain least. '
+        '"all" takes every leaf.',
+    )
+    bias: str | None = parameter(
+        None,
+        parameters.option(*BIASES, optional=True),
+        'What is added to a linear affinity ("half"; paper "method"), see '
+        ":class:`LeafMeansEmbedding`.",
+    )
+    standardize: bool | None = parameter(
+        None,
+        parameters.OPTIONAL_FLAG,
+        "Centre all columns and scale them to unit variance before leaf means are taken (True; "
+        "paper False).",
+    )
+    n_components: int | None = parameter(
+        None,
+        parameters.integer(optional=True),
+        "Fit the head on this many principal components of the layer; None takes all its columns.",
+    )
+    penalty: float | None = parameter(
+        None,
+        POSITIVE,
+        'Price of the squared coefficients of "ridge" and "logistic", for columns of unit variance '
+        'and a mean loss. None chooses that of "ridge" by leave-one-out and is 1e-3 for '
+        '"logistic".',
+    )
+    min_samples_leaf: int | float | None = parameter(
+        None,
+        parameters.count(1, optional=True),
+        "A split must leave this many rows (or this share) on both sides (0.0002, which is one row "
+        "up to 5,000; paper 10).",
+    )
+    max_bins: Any = parameter(
+        "auto",
+        BINS,
+        "Features with more distinct values are cut into this many quantile bins; None keeps every "
+        'distinct value. "auto" means 255 (paper 30).',
+    )
 
+    embedding_: LeafMeansEmbedding = fitted(
+        "LeafMeansEmbedding", "The first layer: ``anchors_``, ``bias_`` and so on."
+    )
+    activation_: Any = fitted(
+        "str or tuple of str", 'The first layer; the one that was chosen for "auto".'
+    )
+    coef_: np.ndarray = fitted(
+        "ndarray of shape (n_features_out, n_values)",
+        "The second layer, on the columns of ``transform``: one column for each class, or one. Not "
+        'for the head "indicator".',
+        optional=True,
+    )
+    intercept_: np.ndarray = fitted(
+        "ndarray of shape (n_values,)", "Of the second layer.", optional=True
+    )
+    collapsed_: np.ndarray = fitted(
+        "ndarray of shape (n_columns, n_values)",
+        "Both layers as one matrix, on the columns of ``embedding_.numeric``; only for the "
+        'activations "linear" and "raw".',
+        optional=True,
+    )
+    collapsed_intercept_: np.ndarray = fitted("ndarray of shape (n_values,)", optional=True)
+    blend_: Blend = fitted(
+        "Blend",
+        'For "auto", the multiple of each head and its loss on rows left out.',
+        optional=True,
+    )
 
-class _TreeEmbedding(TransformerMixin, TableModel):
-    embedding_: LeafMeansEmbedding
-    head = "ridge"
+    default_settings = PAPER | {
+        "activation": "auto",
+        "max_anchors": 16,
+        "bias": "half",
+        "standardize": True,
+        "min_samples_leaf": 0.0002,
+        "max_bins": 255,
+    }
 
-    def __init__(
-        self,
-        n_trees=10,
-        *,
-        activation="auto",
-        max_anchors=16,
-        intercept="half",
-        standardize=True,
-        impute="mean",
-        bandwidth=None,
-        n_components=None,
-        penalty=None,
-        criterion="squared_error",
-        max_depth=None,
-        max_leaf_nodes=None,
-        min_samples_leaf=0.0002,
-        max_features=None,
-        max_bins=255,
-        categorical_features="auto",
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.n_trees = n_trees
-        self.activation = activation
-        self.max_anchors = max_anchors
-        self.intercept = intercept
-        self.standardize = standardize
-        self.impute = impute
-        self.bandwidth = bandwidth
-        self.n_components = n_components
-        self.penalty = penalty
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
+        """Grow the trees, take their leaf means and fit the head.
 
-    def _fit_model(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if self.penalty is not None and not (
-            parameters.is_real(self.penalty) and 0 < self.penalty < np.inf
-        ):
-            raise ValueError(f"'penalty' must be a positive number or None, got {self.penalty!r}.")
-        parameters.check_int("n_components", self.n_components, low=1, optional=True)
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers below 1e100 in size, or a pandas or polars frame whose categorical, boolean and
+            string columns are read as categories. NaN, None and NA are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows of weight zero are left out.
+
+        Returns
+        -------
+        self : object
+        """
+        settings = self.settings()
+        blends = settings.activation == "auto"
+        if blends:
+            automatic = AUTO if settings.n_estimators > 1 else AUTO[:-1]
+            settings = Settings(vars(settings) | {"activation": automatic})
+        table = self.read_table(X, y, sample_weight)
+        weights = table.weighed(getattr(settings, "class_weight", None))
+        layer, rows = LayerLearner(settings).grow(table, weights, settings.random_state)
+        second = self._head_learner(settings, blends, table).fit(layer, rows)
+        values = {name: getattr(settings, name) for name in LeafMeansEmbedding().get_params()}
+        embedding = LeafMeansEmbedding(**values | {"activation": second.activation})
+        self._adopt(table, embedding.adopt(table, layer), second)
+        return self
+
+    def _head_learner(self, settings: Settings, blends: bool, table: Table) -> HeadLearner:
+        raise NotImplementedError
+
+    def _adopt(self, table: Table, embedding: LeafMeansEmbedding, second: SecondLayer) -> None:
+        """Become the model of two layers; what an earlier fit had besides is forgotten."""
+        facts = table.facts() | {"embedding_": embedding, "activation_": second.activation}
+        if second.head is not None:
+            facts |= {"coef_": second.head.coef, "intercept_": second.head.intercept}
+        if second.collapsed is not None:
+            facts["collapsed_"] = second.collapsed.coef
+            facts["collapsed_intercept_"] = second.collapsed.intercept
+        if second.blend is not None:
+            facts["blend_"] = second.blend
         for name in ("coef_", "intercept_", "collapsed_", "collapsed_intercept_", "blend_"):
-            self.__dict__.pop(name, None)  # of an earlier fit with another head or activation
-        names = LeafMeansEmbedding().get_params()
-        given = {name: getattr(self, name) for name in names}
-        if isinstance(self.activation, str) and self.activation == "auto":
-            given["activation"] = AUTO if self.n_trees != 1 else AUTO[:-1]
-        self.embedding_ = LeafMeansEmbedding(**given)
-        rows = self.embedding_._fit(X, y, sample_weight)
-        for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_"):
-            if hasattr(self.embedding_, name):
-                setattr(self, name, getattr(self.embedding_, name))
-        if self.head != "indicator":
-            self._fit_head(rows)
-        self.activation_ = self.embedding_.activation
+            if name not in facts:
+                self.__dict__.pop(name, None)
+        self.__dict__.update(facts)
+        self.rebuild()
 
-    def _fit_head(self, rows: TrainingRows) -> None:
-        used = slice(None) if rows.weights is None else rows.weights > 0
-        weights = None if rows.weights is None else rows.weights[used]
-        numbers, targets = rows.numbers[used], rows.targets[used]
-        if self.activation == "linear":
-            self._fit_collapsed(numbers, targets, weights)
-            return
-        votes = None if rows.votes is None else rows.votes[used]
-        Z = self.embedding_._layer(rows.encoded[used], numbers, votes)
-        if self.activation == "auto":
-            self._fit_blend(numbers, Z, targets, weights)
-        else:
-            self.coef_, self.intercept_ = self._head(Z, targets, weights)
-        if activation_names(self.embedding_.activation) == ("raw",):
-            self.collapsed_, self.collapsed_intercept_ = self.coef_, self.intercept_
-
-    def _fit_blend(self, numbers: np.ndarray, Z: np.ndarray, targets: Any, weights: Any) -> None:
-        """Blend heads on the whole layer and on its parts; without trees if they are of no use.
-
-        The numbers alone are taken in the units of the table and in those of their spread, which
-        matters because a penalty is the same for all columns.
-        """
-        width, n_anchors = numbers.shape[1], len(self.embedding_.anchors_)
-        units = self.embedding_._view.scale if self.standardize else np.ones(width)
-        parts = {
-            "raw, unscaled": Part(slice(width), 1 / units),
-            "raw": Part(slice(width)),
-            "all": Part(slice(None)),
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        embedding = self.embedding_
+        if vars(embedding).keys() & {"schema_", "layer_"} != {"schema_", "layer_"}:
+            raise ValueError("the first layer is not fitted")
+        if not embedding.schema_.is_like(self.schema_):
+            raise ValueError("the first layer has other features than the model")
+        _ACTIVATION.check("activation_", self.activation_)
+        n_values = embedding.layer_.values.shape[1]
+        width = len(embedding.get_feature_names_out())
+        shapes = {
+            "coef_": (width, n_values),
+            "intercept_": (n_values,),
+            "collapsed_": (embedding.anchors_.shape[1], n_values),
+            "collapsed_intercept_": (n_values,),
         }
-        if "vote" in self.embedding_.activation:
-            parts["vote"] = Part(slice(width + n_anchors, None))
-        self.blend_ = self._blend(Z, targets, weights, parts)
-        straight = not any(self.blend_.multiples[name] for name in list(parts)[2:])
-        if straight:
-            self.embedding_.activation = "raw"
-        if self.head != "ridge":
-            self.coef_, self.intercept_ = self._head(numbers if straight else Z, targets, weights)
-        else:
-            self.coef_ = self.blend_.coef[:width] if straight else self.blend_.coef
-            self.intercept_ = self.blend_.intercept
+        for name, shape in shapes.items():
+            array = getattr(self, name, None)
+            if array is not None and (array.shape != shape or array.dtype != np.float64):
+                raise ValueError(f"{name} does not fit the first layer")
+        for coef, intercept in (("coef_", "intercept_"), ("collapsed_", "collapsed_intercept_")):
+            if hasattr(self, coef) != hasattr(self, intercept):
+                raise ValueError(f"there is {coef} or {intercept} alone")
 
-    def _fit_collapsed(self, numbers: np.ndarray, targets: np.ndarray, weights: Any) -> None:
-        """Fit the head on the rows' coordinates in the row space of the anchors W.
+    def rebuild(self) -> None:
+        if not hasattr(self, "embedding_"):
+            return
+        head = Head(self.coef_, self.intercept_) if hasattr(self, "coef_") else None
+        collapsed = None
+        if hasattr(self, "collapsed_"):
+            collapsed = Head(self.collapsed_, self.collapsed_intercept_)
+        # One object, so that a prediction during another fit has all its parts from one fit.
+        self._network = Network(
+            self.embedding_.layer_, activation_names(self.activation_), head, collapsed
+        )
 
-        A linear head on Z = X W' + b sees of X just that, and cannot see b.
-        """
-        anchors = self.embedding_.anchors_
-        # Columns of equal size first: a small unit must not look like a missing dimension.
-        size = np.abs(anchors).max(axis=0)
-        size[size == 0] = 1.0
-        left, values, right = np.linalg.svd(anchors / size, full_matrices=False)
-        kept = values > max(anchors.shape) * np.spacing(values[0])
-        if kept.sum() == anchors.shape[1]:
-            head = self._head(numbers, targets, weights)
-            self.collapsed_ = head.coef
-        else:
-            basis = self._basis(right[kept].T * size[:, None])
-            head = self._head(numbers, targets, weights, basis)
-            self.collapsed_ = basis @ head.coef
-        self.collapsed_intercept_ = head.intercept
-        inner = right[kept] @ (self.collapsed_ / size[:, None])
-        self.coef_ = left[:, kept] @ (inner / values[kept, None])
-        self.intercept_ = head.intercept - self.embedding_.intercept_ @ self.coef_
-
-    def _basis(self, spanning: np.ndarray) -> np.ndarray:
-        """A basis of the same span, orthogonal for columns of unit variance.
-
-        Rows in the order of their size and pivoted columns keep a QR decomposition exact in every
-        row, whatever the units of measurement.
-        """
-        if spanning.shape[1] == 0:  # all anchors are zero
-            return np.zeros((len(spanning), 1))
-        spread = self.embedding_._view.scale if not self.standardize else np.ones(len(spanning))
-        rows = spanning * spread[:, None]
-        order = np.argsort(-np.abs(rows).max(axis=1))
-        orthogonal = np.empty_like(rows)
-        orthogonal[order] = qr(rows[order], mode="economic", pivoting=True)[0]
-        return orthogonal / spread[:, None]
-
-    def _head(self, Z: np.ndarray, targets: Any, weights: Any, basis: Any = None) -> heads.Head:
-        """The head that the parameters ask for, on ``Z @ basis`` if there is a basis."""
-        raise NotImplementedError
-
-    def _blend(self, Z: np.ndarray, targets: np.ndarray, weights: Any, parts: dict) -> Blend:
-        raise NotImplementedError
-
-    @property
-    def n_splits_(self) -> int:
-        """Number of tests in the trees behind the anchors."""
+    def _scores(self, X: Any) -> np.ndarray:
+        """One column per output, of some rows."""
         check_is_fitted(self)
-        return sum(graph.n_splits for graph in self.embedding_.graphs_)
+        network, encoded = self._network, self.schema_.encode(self, X)
+        return network.scores(encoded, resolve_n_jobs(self.n_jobs))
 
     def transform(self, X: Any) -> np.ndarray:
         """The first layer alone: the embedding of some rows.
@@ -284,6 +269,34 @@ class _TreeEmbedding(TransformerMixin, TableModel):
         check_is_fitted(self)
         return self.embedding_.get_feature_names_out(input_features)
 
+    def apply(self, X: Any) -> np.ndarray:
+        """Index of the leaf that each row ends in, for each tree behind the anchors.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples, n_estimators)
+        """
+        check_is_fitted(self)
+        return self.embedding_.apply(X)
+
+    def row_predictor(self) -> RowPredictor:
+        """A faster lane for one row at a time.
+
+        Returns
+        -------
+        predictor : RowPredictor
+            ``predictor(row)`` predicts a one-dimensional float array; ``predictor.values(row)``
+            gives the probabilities. Nothing is checked but the length. Categories are given as
+            their codes, see ``embedding_.encode``.
+        """
+        check_is_fitted(self)
+        labels = self.classes_.tolist() if hasattr(self, "classes_") else None
+        return RowPredictor(self._network, labels, self.n_features_in_)
+
     def to_torch(self):
         """The fitted model as a PyTorch module, which needs the package ``torch``.
 
@@ -296,60 +309,29 @@ class _TreeEmbedding(TransformerMixin, TableModel):
             is not a layer and cannot be had.
         """
         check_is_fitted(self)
-        return as_module(self)
+        # Imported when it is asked for: torch takes a second.
+        return import_module("hedgerow.embedding.torch_module").as_module(self._network)
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """One column per output, of some rows."""
+    @property
+    def n_splits_(self) -> int:
+        """Number of tests in the trees behind the anchors."""
         check_is_fitted(self)
-        encoded = self.embedding_.encode(X)
-        if hasattr(self, "collapsed_"):
-            return self.embedding_._linear(encoded, self.collapsed_, self.collapsed_intercept_)
-        votes = self.embedding_._votes(encoded)
-        coef = self.coef_.astype(encoded.dtype)
-        out = np.empty((len(encoded), len(self.intercept_)))
-        for begin in range(0, len(encoded), _ROWS_AT_ONCE):
-            rows = slice(begin, begin + _ROWS_AT_ONCE)
-            part = encoded[rows]
-            Z = self.embedding_._layer(
-                part, self.embedding_._numbers(part), None if votes is None else votes[rows]
-            )
-            out[rows] = Z @ coef + self.intercept_
-        return out
+        return self.embedding_.n_splits_
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes of the anchors, trees and matrices that prediction needs."""
+        check_is_fitted(self)
+        return self._network.nbytes
+
+    def get_depth(self) -> int:
+        """Length of the longest path from a root to a leaf in the trees behind the anchors."""
+        check_is_fitted(self)
+        return self.embedding_.get_depth()
 
 
-@_with_parameters
-class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
+class TreeEmbeddingClassifier(TableClassifier, ClassWeightParameter, _TreeEmbedding):
     """Leaf means of a few trees as the first layer, a linear head as the second.
-
-    Parameters
-    ----------
-    n_trees : int, default=10
-        The first tree grows on all rows, the others on bootstrap samples.
-    activation : str or tuple of str, default="auto"
-        The first layer, see :class:`LeafMeansEmbedding`; "linear" is the paper's. "auto" blends
-        heads "ridge" on ("raw", "rbf", "vote") and on parts of it, by their loss on rows left out,
-        and drops what is of no use. Other heads get the columns that are left.
-    head : {{"ridge", "lda", "shrunken_lda", "logistic", "indicator"}}, default="ridge"
-        "ridge" is discriminant analysis with a quadratic penalty, the same as in the space of ridge
-        regressions of the class indicators; "lda" is the paper's, with the pseudo-inverse of the
-        covariance; "indicator" gives the most frequent class of the nearest anchor and looks at no
-        activation.
-    shrinkage : float, {{"ledoit_wolf", "oas"}}, default="ledoit_wolf"
-        How far "shrunken_lda" moves correlations towards zero.
-    {shared}
-    criterion : {{"gini", "entropy", "log_loss"}}, default="gini"
-        What the trees' splits decrease.
-    {tree}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-    {attributes}
-
-    Notes
-    -----
-    The model of the paper, with t trees, is ``TreeEmbeddingClassifier(t, activation="linear",
-    head="lda", max_anchors=None, standardize=False, min_samples_leaf=10, max_bins=30)``.
 
     Examples
     --------
@@ -361,138 +343,33 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
     True
     """
 
-    def __init__(
-        self,
-        n_trees=10,
-        *,
-        activation="auto",
-        head="ridge",
-        shrinkage="ledoit_wolf",
-        max_anchors=16,
-        intercept="half",
-        standardize=True,
-        impute="mean",
-        bandwidth=None,
-        n_components=None,
-        penalty=None,
-        criterion="gini",
-        max_depth=None,
-        max_leaf_nodes=None,
-        min_samples_leaf=0.0002,
-        max_features=None,
-        max_bins=255,
-        categorical_features="auto",
-        random_state=None,
-        n_jobs=None,
-    ):
-        super().__init__(
-            n_trees,
-            activation=activation,
-            max_anchors=max_anchors,
-            intercept=intercept,
-            standardize=standardize,
-            impute=impute,
-            bandwidth=bandwidth,
-            n_components=n_components,
-            penalty=penalty,
-            criterion=criterion,
-            max_depth=max_depth,
-            max_leaf_nodes=max_leaf_nodes,
-            min_samples_leaf=min_samples_leaf,
-            max_features=max_features,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.head = head
-        self.shrinkage = shrinkage
+    activation: Any = parameter(
+        None,
+        _ACTIVATION,
+        'The first layer ("auto"; paper "linear"), see :class:`LeafMeansEmbedding`. "auto" blends '
+        'heads "ridge" on ("raw", "rbf", "vote") and on parts of it, by their loss on rows left '
+        "out, and drops what is of no use. Other heads get the columns that are left.",
+    )
+    head: str | None = parameter(
+        None,
+        parameters.option(*HEADS, optional=True),
+        'The second layer ("ridge"; paper "lda"). "ridge" is discriminant analysis with a '
+        "quadratic penalty, the same as in the space of ridge regressions of the class indicators; "
+        '"lda" is that with the pseudo-inverse of the covariance; "indicator" gives the most '
+        "frequent class of the nearest anchor and looks at no activation.",
+    )
+    shrinkage: Any = parameter(
+        "ledoit_wolf",
+        Rule('float or {"ledoit_wolf", "oas"}', _check_shrinkage),
+        'How far "shrunken_lda" moves correlations towards zero.',
+    )
+    criterion: str = parameter("gini", CLASSIFICATION_CRITERION, GINI_TEXT)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Grow the trees, take their leaf means and fit the head.
+    default_settings = _TreeEmbedding.default_settings | {"head": "ridge"}
+    paper_settings = PAPER | {"head": "lda"}
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Numbers, or a pandas or polars frame whose categorical, boolean and string columns are
-            read as categories. NaN, None and NA are missing values.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight zero are left out.
-
-        Returns
-        -------
-        self : object
-        """
-        parameters.check_option("head", self.head, HEADS)
-        parameters.check_option("criterion", self.criterion, CLASSIFICATION_CRITERIA)
-        if isinstance(self.shrinkage, str):
-            parameters.check_option("shrinkage", self.shrinkage, ("ledoit_wolf", "oas"))
-        else:
-            parameters.check_real("shrinkage", self.shrinkage, low=0, high=1)
-        self._fit_model(X, y, sample_weight)
-        return self
-
-    def _fit_head(self, rows):
-        # A class whose rows all have weight zero is known, but impossible.
-        used = slice(None) if rows.weights is None else rows.weights > 0
-        present = np.unique(rows.targets[used])
-        super()._fit_head(replace(rows, targets=np.searchsorted(present, rows.targets)))
-        for coef, intercept in (
-            ("coef_", "intercept_"),
-            ("collapsed_", "collapsed_intercept_"),
-        ):
-            if hasattr(self, coef):
-                every = np.zeros((len(getattr(self, coef)), len(self.classes_)))
-                every[:, present] = getattr(self, coef)
-                level = np.full(len(self.classes_), -np.inf)
-                level[present] = getattr(self, intercept)
-                setattr(self, coef, every)
-                setattr(self, intercept, level)
-
-    def _layer(self, Z, y, weights):
-        return Layer(Z, np.eye(y.max() + 1)[y], weights, self.n_components)
-
-    def _head(self, Z, targets, weights, basis=None):
-        n_classes = targets.max() + 1
-        if self.head == "lda" and self.n_components is None and n_classes > 1:
-            return heads.pseudo_linear_lda(Z, targets, weights, n_classes, basis)
-        if basis is not None:
-            Z = Z @ basis
-        if n_classes == 1:
-            return heads.Head(np.zeros((Z.shape[1], 1)), np.zeros(1))
-        if self.head == "ridge":
-            layer = self._layer(Z, targets, weights)
-            return heads.Head(*penalised_lda(layer, targets, self.penalty)[:2])
-        if self.n_components is not None:
-            layer = self._layer(Z, targets, weights)
-            axes = layer.coordinates[-1]
-            Z = (Z - layer.centre) @ axes
-        if self.head == "lda":
-            head = heads.pseudo_linear_lda(Z, targets, weights, n_classes)
-        elif self.head == "shrunken_lda":
-            head = heads.shrunken_lda(Z, targets, weights, n_classes, self.shrinkage)
-        else:
-            head = heads.logistic(Z, targets, weights, n_classes, self.penalty)
-        if self.n_components is None:
-            return head
-        coef = axes @ head.coef
-        return heads.Head(coef, head.intercept - layer.centre @ coef)
-
-    def _blend(self, Z, targets, weights, parts):
-        return blend(
-            self._layer(Z, targets, weights),
-            parts,
-            lambda layer: penalised_lda(layer, targets, self.penalty),
-            multiples_of_scores,
-        )
-
-    def _scores(self, X):
-        if self.head != "indicator":
-            return super()._scores(X)
-        check_is_fitted(self)
-        squared = self.embedding_._squared_distances(self.embedding_.numeric(X))
-        return self.embedding_.anchor_values_[squared.argmin(axis=1)]
+    def _head_learner(self, settings: Settings, blends: bool, table: Table) -> HeadLearner:
+        return ClassHeadLearner(settings, blends, table.n_classes)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes: logarithms of their probabilities, up to a constant per row.
@@ -511,44 +388,17 @@ class TreeEmbeddingClassifier(TableClassifier, _TreeEmbedding):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The class with the highest score; ties go to the first of them in ``classes_``.
+    def _best_classes(self, X: Any) -> np.ndarray:
+        return self._scores(X).argmax(axis=1)
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
-
-    def _values(self, X):
-        scores = self._scores(X)
-        return scores if self.head == "indicator" else softmax(scores, axis=1)
+    def _values(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        network, encoded = self._network, self.schema_.encode(self, X)
+        return network.probabilities(encoded, resolve_n_jobs(self.n_jobs))
 
 
-@_with_parameters
 class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
     """Leaf means of a few regression trees as the first layer, ridge regression as the second.
-
-    Parameters
-    ----------
-    n_trees : int, default=10
-        The first tree grows on all rows, the others on bootstrap samples.
-    activation : str or tuple of str, default="auto"
-        The first layer, see :class:`LeafMeansEmbedding`. "auto" blends heads on ("raw", "rbf",
-        "vote") and on parts of it, by their error on rows left out, and drops what is of no use.
-    {shared}
-    criterion : {{"squared_error", "poisson"}}, default="squared_error"
-        What the trees' splits decrease.
-    {tree}
-
-    Attributes
-    ----------
-    {attributes}
 
     Examples
     --------
@@ -559,35 +409,17 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
     (2,)
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Grow the trees, take their leaf means and fit the head.
+    activation: Any = parameter(
+        None,
+        _ACTIVATION,
+        'The first layer ("auto"; paper "linear"), see :class:`LeafMeansEmbedding`. "auto" blends '
+        'heads on ("raw", "rbf", "vote") and on parts of it, by their error on rows left out, and '
+        "drops what is of no use.",
+    )
+    criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            As for :class:`TreeEmbeddingClassifier`.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight zero are left out.
+    def _head_learner(self, settings: Settings, blends: bool, table: Table) -> HeadLearner:
+        return NumberHeadLearner(settings, blends)
 
-        Returns
-        -------
-        self : object
-        """
-        parameters.check_option("criterion", self.criterion, REGRESSION_CRITERIA)
-        self._fit_model(X, y, sample_weight)
-        return self
-
-    def _head(self, Z, targets, weights, basis=None):
-        Z = Z if basis is None else Z @ basis
-        layer = Layer(Z, targets[:, None], weights, self.n_components)
-        return heads.Head(*ridge(layer, self.penalty)[:2])
-
-    def _blend(self, Z, targets, weights, parts):
-        layer = Layer(Z, targets[:, None], weights, self.n_components)
-        found = blend(layer, parts, lambda layer: ridge(layer, self.penalty), multiples_of_numbers)
-        rest = 1 - sum(found.multiples.values())  # of the mean, which every head is relative to
-        return found._replace(intercept=found.intercept + rest * layer.level)
-
-    def _values(self, X):
+    def _values(self, X: Any) -> np.ndarray:
         return self._scores(X)

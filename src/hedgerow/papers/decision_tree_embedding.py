@@ -81,16 +81,7 @@ QUICK = ("iris", "wine", "breast_w", "colon", "german_numeric", "wholesale", "wi
 
 def paper_model(n_trees: int, seed: int) -> TreeEmbeddingClassifier:
     """The paper's DTE with ``n_trees`` trees."""
-    return TreeEmbeddingClassifier(
-        n_trees,
-        activation="linear",
-        head="lda",
-        max_anchors=None,
-        standardize=False,
-        min_samples_leaf=10,
-        max_bins=30,
-        random_state=seed,
-    )
+    return TreeEmbeddingClassifier(n_trees, preset="paper", random_state=seed)
 
 
 def make_model(method: str, seed: int) -> Any:
