@@ -73,8 +73,8 @@ class Limits:
             return False
         if self.max_latency_us is None:
             return True
-        some = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
-        return time_row(model, some) <= self.max_latency_us
+        sample = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
+        return time_row(model, sample) <= self.max_latency_us
 
 
 def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
@@ -179,8 +179,8 @@ class Choice(BaseEstimator):
 
 def inner_folds(task: Task, cv: int, random_state: int) -> Any:
     """Shuffled folds, stratified for classification."""
-    kind = StratifiedKFold if task == "classification" else KFold
-    return kind(cv, shuffle=True, random_state=random_state)
+    splitter = StratifiedKFold if task == "classification" else KFold
+    return splitter(cv, shuffle=True, random_state=random_state)
 
 
 def fit_within(
