@@ -6,6 +6,7 @@ with optional data sets.
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,3 +33,11 @@ def data_folder():
     if folder is None:
         pytest.skip("no data folder; set HEDGEROW_DATA")
     return folder
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C interrupts, also where the tests are a background job, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -82,7 +82,7 @@ def test_limits_are_kept(run):
 
 
 @pytest.fixture
-def stop_in_the_second_fold(monkeypatch):
+def stop_in_the_second_fold(monkeypatch, ctrl_c):
     """A signal in the second fold; the function that sends it."""
 
     def prepare(number):
@@ -149,6 +149,7 @@ def test_sigterm_writes_the_results_and_fits_nothing(run, tmp_path, stop_in_the_
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_before_anything_is_finished_ends_it(run, monkeypatch, number, expected):
     monkeypatch.setattr(Run, "try_fold", lambda *_: signal.raise_signal(number))

@@ -101,11 +101,11 @@ class Model:
         """
         module, _, stem = self.path.rpartition(".")
         ending = "Classifier" if task == "classification" else "Regressor"
-        kind = getattr(importlib.import_module(module), stem + ending)
-        known = {*inspect.signature(kind).parameters, *kind().get_params()}
-        offered = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
-        given = {name: value for name, value in offered.items() if name in known}
-        estimator = kind(**given | self.parameters | (settings or {}))
+        estimator_class = getattr(importlib.import_module(module), stem + ending)
+        known = {*inspect.signature(estimator_class).parameters, *estimator_class().get_params()}
+        common = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
+        accepted = {name: value for name, value in common.items() if name in known}
+        estimator = estimator_class(**accepted | self.parameters | (settings or {}))
         return estimator if self.is_ours else Peer(estimator, one_hot=self.one_hot)
 
 

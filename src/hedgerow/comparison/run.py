@@ -108,15 +108,15 @@ class Run:
         """About what a fold will take, by a fit on some of its rows that may not take longer."""
         train = self.problem.splits[0][0]
         n_rows = max(TRIAL_ROWS, round(TRIAL_SHARE * len(train)))
-        some = np.random.default_rng(0).permutation(train)[:n_rows]
-        growth = len(train) / len(some)
+        sample = np.random.default_rng(0).permutation(train)[:n_rows]
+        growth = len(train) / len(sample)
         limit = max(SHORTEST_TRIAL, most / growth)
         began = perf_counter()
         self._try(
-            lambda: self._fitted(take_rows(self.problem.X, some), self.problem.y[some]),
+            lambda: self._fitted(take_rows(self.problem.X, sample), self.problem.y[sample]),
             limit,
             interrupts,
-            f"left out: {len(some)} rows took more than {in_words(limit)}",
+            f"left out: {len(sample)} rows took more than {in_words(limit)}",
         )
         return (perf_counter() - began) * growth * (ALLOWANCE if growth > 1 else 1.0)
 

@@ -72,8 +72,8 @@ class Limits:
             return False
         if self.max_latency_us is None:
             return True
-        first = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
-        return time_row(model, first) <= self.max_latency_us
+        sample = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
+        return time_row(model, sample) <= self.max_latency_us
 
 
 def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
@@ -192,8 +192,8 @@ def read_table(estimator: Any, X: Any, y: Any, task: Task) -> Table:
 
 def inner_folds(task: Task, cv: int, random_state: int) -> Any:
     """Shuffled folds, stratified for classification."""
-    kind = StratifiedKFold if task == "classification" else KFold
-    return kind(cv, shuffle=True, random_state=random_state)
+    splitter = StratifiedKFold if task == "classification" else KFold
+    return splitter(cv, shuffle=True, random_state=random_state)
 
 
 def fit_within(

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
-KINDS = {
+FILE_TYPES = {
     ".csv": "text",
     ".tsv": "text",
     ".tab": "text",
@@ -34,7 +34,7 @@ KINDS = {
 }
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zip", ".zst"}
 CELLS_AT_ONCE = 2_000_000  # of a chunk: some 16 MB of numbers
-_LINES_LOOKED_AT = 100  # to see how a text file writes its numbers
+_LINES_LOOKED_AT = 1000  # to see how a text file writes its numbers
 _DECIMAL_COMMA, _DECIMAL_POINT = (re.compile(rf"[+-]?\d+{mark}\d+") for mark in (",", r"\."))
 
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s", re.IGNORECASE)
@@ -51,15 +51,15 @@ def needed(module: str) -> ModuleType:
         ) from None
 
 
-def kind_of(path: Path) -> str:
+def file_type_of(path: Path) -> str:
     """What is in a file, by its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if len(suffixes) > 1 and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    kind = KINDS.get(suffixes[-1]) if suffixes else None
-    if kind is None:
-        raise ValueError(f"'{path}' must end in {', '.join(sorted(KINDS))}.")
-    return kind
+    file_type = FILE_TYPES.get(suffixes[-1]) if suffixes else None
+    if file_type is None:
+        raise ValueError(f"'{path}' must end in {', '.join(sorted(FILE_TYPES))}.")
+    return file_type
 
 
 def read_frame(path: Any) -> Any:
@@ -75,12 +75,12 @@ def read_frame(path: Any) -> Any:
     """
     path = Path(path)
     pd = needed("pandas")
-    kind = kind_of(path)
-    if kind == "parquet":
+    file_type = file_type_of(path)
+    if file_type == "parquet":
         return pd.read_parquet(path)
-    if kind == "feather":
+    if file_type == "feather":
         return pd.read_feather(path)
-    if kind == "excel":
+    if file_type == "excel":
         needed("openpyxl")
         return pd.read_excel(path)
     with _readable(path):
@@ -99,13 +99,13 @@ def read_columns(path: Any) -> list[str]:
     names : list of str
     """
     path = Path(path)
-    kind = kind_of(path)
-    if kind in ("text", "arff"):
+    file_type = file_type_of(path)
+    if file_type in ("text", "arff"):
         with _readable(path):
             return list(needed("pandas").read_csv(path, **_options(path), nrows=0).columns)
-    if kind == "parquet":
+    if file_type == "parquet":
         return list(needed("pyarrow.parquet").ParquetFile(path).schema_arrow.names)
-    if kind == "feather":
+    if file_type == "feather":
         with needed("pyarrow.ipc").open_file(str(path)) as reader:
             return list(reader.schema.names)
     return list(read_frame(path).columns)
@@ -125,12 +125,12 @@ def repeated_columns(path: Any) -> dict[str, int]:
     counts : dict of str to int
     """
     path = Path(path)
-    kind = kind_of(path)
+    file_type = file_type_of(path)
     pd = needed("pandas")
-    if kind == "text":
+    if file_type == "text":
         with _readable(path):
             first = pd.read_csv(path, sep=_options(path)["sep"], header=None, nrows=1, dtype=str)
-    elif kind == "excel":
+    elif file_type == "excel":
         first = pd.read_excel(path, header=None, nrows=1, dtype=str)
     else:
         return {}
@@ -156,27 +156,27 @@ def read_chunks(path: Any, columns: Sequence[str], words: Sequence[str] = ()) ->
     frame : pandas DataFrame
     """
     path = Path(path)
-    kind = kind_of(path)
+    file_type = file_type_of(path)
     n_rows = max(1000, CELLS_AT_ONCE // max(1, len(columns)))
     columns = list(columns)
-    if kind in ("text", "arff"):
+    if file_type in ("text", "arff"):
         # With "usecols" pandas would not see that a row has too many fields.
-        kinds = dict.fromkeys(words, str)
+        dtypes = dict.fromkeys(words, str)
         with (
             _readable(path),
             needed("pandas").read_csv(
-                path, dtype=kinds, chunksize=n_rows, **_options(path)
+                path, dtype=dtypes, chunksize=n_rows, **_options(path)
             ) as chunks,
         ):
             for chunk in chunks:
                 yield chunk[columns]
-    elif kind == "parquet":
+    elif file_type == "parquet":
         with needed("pyarrow.parquet").ParquetFile(path) as file:
             for batch in file.iter_batches(n_rows, columns=columns):
                 yield batch.to_pandas()
             if file.metadata.num_rows == 0:
                 yield file.schema_arrow.empty_table().select(columns).to_pandas()
-    elif kind == "feather":
+    elif file_type == "feather":
         with needed("pyarrow.ipc").open_file(str(path)) as reader:
             for place in range(reader.num_record_batches):
                 batch = reader.get_batch(place).select(columns)
@@ -228,7 +228,7 @@ def _options(path: Path) -> dict[str, Any]:
     header. Where that is no comma, numbers may have decimal commas: if some of the first lines do,
     and none has a decimal point.
     """
-    if kind_of(path) == "arff":
+    if file_type_of(path) == "arff":
         return _arff_options(path)
     with _readable(path), _open_text(path) as file:
         lines = list(islice(file, _LINES_LOOKED_AT))
@@ -289,8 +289,8 @@ def chunk_writer(file: IO[bytes], name: Any) -> Iterator[Callable[[Any], None]]:
     write : callable
     """
     path = Path(name)
-    kind = kind_of(path)
-    if kind == "text":
+    file_type = file_type_of(path)
+    if file_type == "text":
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         sep = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
         state = {"header": True}
@@ -303,10 +303,10 @@ def chunk_writer(file: IO[bytes], name: Any) -> Iterator[Callable[[Any], None]]:
         text.flush()
         text.detach()
         return
-    if kind not in ("parquet", "feather"):
+    if file_type not in ("parquet", "feather"):
         raise ValueError(f"'{path}' must end in .csv, .tsv, .parquet or .feather to be written.")
     pa = needed("pyarrow")
-    make = needed("pyarrow.parquet").ParquetWriter if kind == "parquet" else pa.ipc.new_file
+    make = needed("pyarrow.parquet").ParquetWriter if file_type == "parquet" else pa.ipc.new_file
     writer: Any = None
 
     def append(frame: Any) -> None:

@@ -9,7 +9,7 @@ import sklearn.datasets
 from sklearn.utils import Bunch
 
 from hedgerow.datasets.columns import as_features, as_target, decimal_commas, listed
-from hedgerow.datasets.files import KINDS, read_frame, repeated_columns
+from hedgerow.datasets.files import FILE_TYPES, read_frame, repeated_columns
 from hedgerow.datasets.folder import VARIABLE, data_folder, read_set, sets_in
 
 BUNDLED: dict[str, Callable[..., Bunch]] = {
@@ -70,14 +70,14 @@ def load_data(name: str, target: str | None = None) -> LoadedData:
     path = Path(name)
     if path.is_file():
         frame = read_frame(path)
-        repeated = repeated_columns(path)
-        if target in repeated:
+        wanted, repeated = target or "target", repeated_columns(path)
+        if wanted in repeated:
             raise ValueError(
-                f"{path} has {repeated[target]} columns called '{target}': rename all but the one "
+                f"{path} has {repeated[wanted]} columns called '{wanted}': rename all but the one "
                 "to predict."
             )
         return _from_frame(frame, path.stem, target, path)
-    if path.suffix.lower() in KINDS or len(path.parts) > 1:
+    if path.suffix.lower() in FILE_TYPES or len(path.parts) > 1:
         raise FileNotFoundError(f"there is no file '{name}'.")
     if name in BUNDLED:
         return _bundled(name, target)
@@ -159,8 +159,7 @@ def _from_frame(frame: Any, name: str, target: str | None, source: Any) -> Loade
         notes.append(f"{lost} rows without a '{target}' were left out")
     for column in decimal_commas(frame):
         notes.append(
-            f"the numbers of '{column}' have commas, which separate columns here: they are read as "
-            "words; write decimal points"
+            f"the numbers of '{column}' have commas and are read as words; write decimal points"
         )
     return LoadedData(
         as_features(frame.drop(columns=target)), as_target(frame[target]), name, target, notes

@@ -37,8 +37,8 @@ def risk(
     side = 2 ** -(-max(k, k_star) // n_features)
     cells = np.indices((side,) * n_features).reshape(n_features, -1).T
     truth = np.where(board[tuple((cells * board.shape[0] // side).T)], p, 1 - p)
-    kind = CentredTreeNetworkRegressor if network else CentredTreeRegressor
-    model = kind(k, bounds=(0, 1))
+    regressor = CentredTreeNetworkRegressor if network else CentredTreeRegressor
+    model = regressor(k, bounds=(0, 1))
     found = []
     for seed in range(repetitions):
         X, y = make_chessboard(n, k=k_star, p=p, n_features=n_features, random_state=seed)

@@ -35,14 +35,18 @@ class StudyData(NamedTuple):
 
 def parser(documentation: str | None) -> argparse.ArgumentParser:
     """A command line with the options that every study has."""
-    made = argparse.ArgumentParser(
+    arguments = argparse.ArgumentParser(
         description=documentation, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("--data", metavar="FOLDER", help="Parquet files (default: HEDGEROW_DATA)")
-    made.add_argument("--out", metavar="FOLDER", default="reproduced", help="results and figures")
-    made.add_argument("--seeds", type=int, default=5, help="repetitions (default: 5)")
-    made.add_argument("--quick", action="store_true", help="a short form that takes a minute")
-    return made
+    arguments.add_argument(
+        "--data", metavar="FOLDER", help="Parquet files (default: HEDGEROW_DATA)"
+    )
+    arguments.add_argument(
+        "--out", metavar="FOLDER", default="reproduced", help="results and figures"
+    )
+    arguments.add_argument("--seeds", type=int, default=5, help="repetitions (default: 5)")
+    arguments.add_argument("--quick", action="store_true", help="a short form that takes a minute")
+    return arguments
 
 
 def folder(given: str | None = None) -> Path:

@@ -28,8 +28,8 @@ def look_at_embedding(
     embedding = getattr(fitted(comparison, result, refit), "embedding_", None)
     if embedding is None:
         return None
-    some = np.random.default_rng(comparison.random_state).permutation(len(y))[:MOST_ROWS]
-    rows = np.asarray(embedding.numeric(take_rows(X, some)), dtype=float)
+    sample = np.random.default_rng(comparison.random_state).permutation(len(y))[:MOST_ROWS]
+    rows = np.asarray(embedding.numeric(take_rows(X, sample)), dtype=float)
     counts = embedding.anchor_counts_
     largest = np.argsort(-counts, kind="stable")[:MOST_ANCHORS]
     anchors, values = embedding.anchors_[largest], embedding.anchor_values_[largest]
@@ -43,14 +43,14 @@ def look_at_embedding(
         return None
     shares = strength**2 / (strength**2).sum()
     if comparison.classes is None:
-        values = np.vstack([values, y[some].astype(float)[:, None]])
+        values = np.vstack([values, y[sample].astype(float)[:, None]])
         colours = node_colours(values, is_classifier=False)
         anchor_colours, row_colours = colours[: len(anchors)], colours[len(anchors) :]
         tips = [f"{value[0]:.4g}" for value in values[: len(anchors)]]
     else:
         palette = class_colours(len(comparison.classes))
         place = {label: k for k, label in enumerate(comparison.classes)}
-        row_colours = [palette[place[label]] for label in y[some].tolist()]
+        row_colours = [palette[place[label]] for label in y[sample].tolist()]
         anchor_colours = node_colours(values, is_classifier=True)
         tips = [str(comparison.classes[k]) for k in values.argmax(axis=1)]
     places, anchor_places = rows @ directions[:2].T, anchors @ directions[:2].T

@@ -209,9 +209,9 @@ def _rows(
         wrong = order[predictions[order] != y[order]][: most // 4]
         order = np.concatenate([wrong, order[~np.isin(order, wrong)]])
     chosen = np.sort(order[:most])
-    some = take_rows(X, chosen)
+    sample = take_rows(X, chosen)
     # A member of a forest is no estimator that could check a table.
-    encoded = _encoded(model, some)
+    encoded = _encoded(model, sample)
     starts, nodes = model.graph_.decision_path(encoded)
     return [
         {"row": int(row), "actual": _text(y[row])}

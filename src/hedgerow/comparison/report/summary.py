@@ -235,15 +235,15 @@ def _calibration(p: np.ndarray, actual: np.ndarray, classes: list) -> dict[str, 
 def _residuals(actual: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
     """Return actual against predicted numbers, and the distribution of their differences."""
     rng = np.random.default_rng(0)
-    some = np.sort(rng.permutation(len(actual))[:MOST_POINTS])
+    sample = np.sort(rng.permutation(len(actual))[:MOST_POINTS])
     left = actual - predicted
     low, high = np.quantile(left, [0.005, 0.995])
     counts, edges = np.histogram(np.clip(left, low, high), bins=25)
     q = np.quantile(np.abs(left), [0.5, 0.9])
     return {
         "points": {
-            "actual": [float(f"{v:.6g}") for v in actual[some]],
-            "predicted": [float(f"{v:.6g}") for v in predicted[some]],
+            "actual": [float(f"{v:.6g}") for v in actual[sample]],
+            "predicted": [float(f"{v:.6g}") for v in predicted[sample]],
         },
         "n_rows": len(actual),
         "histogram": {"counts": counts.tolist(), "edges": edges.tolist()},
