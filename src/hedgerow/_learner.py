@@ -50,6 +50,9 @@ class Learner(ABC):
             Of what is left to chance.
         """
 
+    def check_table(self, table: Table) -> None:
+        """Refuse a table that nothing can be grown on, whatever the rows; ``grow`` does so, too."""
+
     @property
     def n_jobs(self) -> int:
         return resolve_n_jobs(self.settings.n_jobs)

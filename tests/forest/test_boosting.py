@@ -247,8 +247,8 @@ def test_callback_and_bar_tell_members_done(capsys):
     ("model", "message"),
     [
         (AdaBoostClassifier(n_estimators=0), "'n_estimators' must be a positive int, got 0."),
-        (AdaBoostClassifier(learning_rate=0), "'learning_rate' must be above 0, got 0."),
-        (AdaBoostClassifier(learning_rate=-1), "'learning_rate' must be a number of at least 0"),
+        (AdaBoostClassifier(learning_rate=0), "'learning_rate' must be a number above 0, got 0."),
+        (AdaBoostClassifier(learning_rate=-1), "'learning_rate' must be a number above 0, got -1."),
         (AdaBoostRegressor(loss="cubic"), "'loss' must be one of 'linear', 'square', 'expo"),
         (AdaBoostClassifier(KNeighborsClassifier()), "takes no 'sample_weight', which boosting"),
         (AdaBoostClassifier(DecisionTreeRegressor()), "'estimator' must be a classifier"),

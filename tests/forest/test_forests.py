@@ -83,10 +83,10 @@ def test_member_depends_on_seed_and_place_alone(kind):
     many = kind(n_estimators=9, random_state=4).fit(X, y).estimators_
     few = kind(n_estimators=3, random_state=4).fit(X, y).estimators_
     for one, other in zip(few, many[:3], strict=True):
-        assert one.threshold.tolist() == other.threshold.tolist()
+        assert one.tree_.threshold.tolist() == other.tree_.threshold.tolist()
     other_seed = kind(n_estimators=3, random_state=5).fit(X, y).estimators_
-    assert few[0].threshold.tolist() != other_seed[0].threshold.tolist()
-    assert few[0].threshold.tolist() != few[1].threshold.tolist()
+    assert few[0].tree_.threshold.tolist() != other_seed[0].tree_.threshold.tolist()
+    assert few[0].tree_.threshold.tolist() != few[1].tree_.threshold.tolist()
 
 
 @over_forests
@@ -131,9 +131,9 @@ def test_pickle_keeps_predictions_and_size(kind):
 def test_forest_knows_its_size(kind):
     X, y = data_for(kind)
     forest = kind(n_estimators=5, random_state=0).fit(X, y)
-    assert forest.n_splits_ == sum(member.n_splits for member in forest.estimators_)
-    assert forest.get_depth() == max(member.depth for member in forest.estimators_)
-    n_nodes = sum(member.n_nodes for member in forest.estimators_)
+    assert forest.n_splits_ == sum(member.n_splits_ for member in forest)
+    assert forest.get_depth() == max(member.get_depth() for member in forest)
+    n_nodes = sum(member.tree_.n_nodes for member in forest)
     assert 16 * n_nodes <= forest.nbytes_ <= 32 * n_nodes + 1000
 
 
@@ -160,7 +160,7 @@ def test_categories_and_missing_values_are_read_as_they_are(kind, library):
     assert forest.schema_.categories[0] == ["blue", "green", "red", "white"]
     assert list(forest.feature_names_in_) == ["colour", "size", "gappy"]
     assert forest.score(frame[200:], y[200:]) > (0.85 if hasattr(forest, "classes_") else 0.4)
-    assert all((member.kind == 2).any() for member in forest.estimators_)
+    assert all((member.tree_.kind == 2).any() for member in forest)
 
 
 def test_pandas_and_polars_give_the_same_forest():
@@ -198,9 +198,9 @@ def test_random_trees_choose_their_features_by_chance_alone():
     X = random.random((300, 4))
     y = (X[:, 0] > 0.5).astype(int)  # the other three say nothing
     forest = RandomTreesClassifier(400, random_state=0).fit(X, y)
-    roots = np.bincount([member.feature[0] for member in forest.estimators_], minlength=4)
+    roots = np.bincount([member.tree_.feature[0] for member in forest], minlength=4)
     assert roots.min() > 70  # 100 each are expected
-    cuts = [m.threshold[0] for m in forest.estimators_ if m.feature[0] == 1]
+    cuts = [m.tree_.threshold[0] for m in forest if m.tree_.feature[0] == 1]
     assert np.histogram(cuts, bins=4, range=(0, 1))[0].min() > 0.15 * len(cuts)
 
 
@@ -208,16 +208,16 @@ def test_random_trees_never_split_on_a_constant():
     X, y = IRIS
     X = np.column_stack([X, np.ones(len(X))])
     for member in RandomTreesClassifier(10, random_state=0).fit(X, y).estimators_:
-        assert 4 not in member.feature
+        assert 4 not in member.tree_.feature
 
 
 def test_random_trees_may_take_the_best_threshold_of_their_random_feature():
     X, y = make_classification(300, 6, n_informative=4, random_state=0)
     drawn = RandomTreesClassifier(10, random_state=0).fit(X, y)
-    best = RandomTreesClassifier(10, threshold="best", random_state=0).fit(X, y)
+    best = RandomTreesClassifier(10, splitter="best", random_state=0).fit(X, y)
     assert best.n_splits_ < drawn.n_splits_
-    with pytest.raises(ValueError, match="'threshold' must be one of 'uniform', 'best', got 'no'."):
-        RandomTreesClassifier(threshold="no").fit(X, y)
+    with pytest.raises(ValueError, match="'splitter' must be one of 'random', 'best', got 'no'."):
+        RandomTreesClassifier(splitter="no").fit(X, y)
 
 
 # --- importances ----------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def depth(member):
 
 
 def n_leaves(member):
-    return member.n_leaves if hasattr(member, "n_leaves") else member.get_n_leaves()
+    return member.get_n_leaves()
 
 
 # --- quality --------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def test_forest_is_a_bag_of_cross_validated_trees(target):
     X, y = sample(target)
     _, bag, tree = KINDS[target]
     ours = forest(target, cv=2).fit(X, y)
-    theirs = bag(tree(ours._kinds()), 8, random_state=0).fit(X, y)
+    theirs = bag(tree(ours.estimator_.candidates), 8, random_state=0).fit(X, y)
     assert_array_equal(values(ours, X), values(theirs, X))
     for a, b in zip(ours.estimators_, theirs.estimators_, strict=True):
         assert a.scores_ == b.scores_
@@ -97,7 +97,7 @@ def test_members_are_averaged(target):
 @targets
 def test_paper_has_two_kinds(target):
     X, y = sample(target)
-    model = forest(target, candidates="paper").fit(X, y)
+    model = forest(target, preset="paper").fit(X, y)
     assert list(model.composition_) == ["erdt", "mmdt"]
     for member in model.estimators_:
         chosen = member.estimator_.get_params()
@@ -198,22 +198,6 @@ def test_weights_count():
     weights = np.where(y == 2, 0.0, 1.0)
     model = forest("classes").fit(X, y, sample_weight=weights)
     assert model.predict_proba(X)[:, 2].max() == 0
-
-
-def test_fitted_candidates_take_part():
-    """A graph that cannot grow on rows of a table read before is fitted on copies of the rows."""
-
-    class Slow(DecisionTreeClassifier):
-        @classmethod
-        def _grows_on_rows(cls):
-            return False
-
-    X, y = WINE
-    quick, slow = (
-        forest("classes", candidates=[("tree", tree)]).fit(X, y)
-        for tree in (DecisionTreeClassifier(max_bins=None), Slow(max_bins=None))
-    )
-    assert_array_equal(quick.predict_proba(X), slow.predict_proba(X))
 
 
 def test_failing_candidate_is_named():

@@ -43,7 +43,7 @@ from hedgerow.forest.members import (
     check_members,
     fit_member,
     grow_member,
-    learner_of,
+    learner_for,
     seeded,
     takes_weights,
 )
@@ -369,7 +369,7 @@ def _weights_of(table: Table, draws: Draws, place: int) -> np.ndarray:
 
 def _growing(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any] | None:
     """What joblib is given for a member that grows on the table as it was read, if it can."""
-    learner = None if draws.draws_features else learner_of(estimator)
+    learner = None if draws.draws_features else learner_for(table, estimator)
     if learner is None:
         return None
 

@@ -30,7 +30,7 @@ from hedgerow.forest.members import (
     check_members,
     fit_member,
     grow_member,
-    learner_of,
+    learner_for,
     seeded,
     takes_weights,
 )
@@ -201,7 +201,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
 
 def _growing(table: Table, estimator: Any) -> Fit | None:
     """How members grow on the table as it was read, if they can."""
-    learner = learner_of(estimator)
+    learner = learner_for(table, estimator)
     if learner is None:
         return None
     equal = np.ones(table.n_rows)

@@ -39,6 +39,9 @@ from hedgerow._table_model import ClassWeightParameter
 class CartLearner(Learner):
     """Grows a tree by greedy binary splits."""
 
+    def check_table(self, table: Table) -> None:
+        check_poisson(self.settings.criterion, table.targets)
+
     def grow(
         self,
         table: Table,
@@ -48,7 +51,7 @@ class CartLearner(Learner):
     ) -> Grown:
         """The tree of some rows of a table; see :meth:`Learner.grow`."""
         given = self.settings
-        check_poisson(given.criterion, table.targets)
+        self.check_table(table)
         weights = table.weighed(getattr(given, "class_weight", None), weights)
         data = table.bins(given.max_bins, self.n_jobs)
         max_features = parameters.features_to_try(

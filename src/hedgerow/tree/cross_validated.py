@@ -96,6 +96,10 @@ class ContestLearner(Learner):
 
     candidates: dict[str, GraphModel]
 
+    def check_table(self, table: Table) -> None:
+        if table.n_rows < 2:
+            raise ValueError("Found 1 sample while cross-validation needs at least 2.")
+
     def grow(
         self,
         table: Table,
@@ -145,8 +149,7 @@ class ContestLearner(Learner):
         self, table: Table, rows: np.ndarray | None, weights: np.ndarray | None, random: Any
     ) -> tuple[_Trials, np.ndarray]:
         """The trials, and the rows that the winner is grown on."""
-        if table.n_rows < 2:
-            raise ValueError("Found 1 sample while cross-validation needs at least 2.")
+        self.check_table(table)
         counted = table.weights if weights is None else weights
         rows = np.arange(table.n_rows, dtype=np.uint32) if rows is None else rows
         rows = rows if counted is None else rows[counted[rows] > 0]
