@@ -55,7 +55,9 @@ class Settings:
         raise AttributeError(f"there is no setting {name!r}.")
 
 
-@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter, fitted))
+# Type checkers see defaults of field specifiers only as ``default=``: a parameter is a plain value
+# to them, and may be given by its place.
+@dataclass_transform(eq_default=False, field_specifiers=(fitted,))
 class Estimator(BaseEstimator):
     """An estimator whose parameters are declared."""
 
@@ -82,7 +84,7 @@ class Estimator(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Refuse values that break a parameter's rule, whatever the data."""
-        for declared in fields(self):  # type: ignore[arg-type]
+        for declared in fields(self):
             if declared.init:
                 declared.metadata["rule"].check(declared.name, getattr(self, declared.name))
 
@@ -101,7 +103,7 @@ def _documented(doc: str, cls: type) -> str:
     order = {name: at for at, base in enumerate(reversed(cls.__mro__))
              for name in vars(base).get("__annotations__", ())}  # fmt: skip
     # What is the model's own comes first, what all models have last.
-    declared = sorted(fields(cls), key=lambda f: (f.kw_only is True, -order[f.name]))  # type: ignore[arg-type]
+    declared = sorted(fields(cls), key=lambda f: (f.kw_only is True, -order[f.name]))
     parts = [lines[:1], before]
     parameters = [line for f in declared if f.init for line in _parameter_lines(f)]
     attributes = [line for f in declared if not f.init for line in _attribute_lines(f)]

@@ -50,7 +50,7 @@ class Learner(ABC):
             Of what is left to chance.
         """
 
-    def check_table(self, table: Table) -> None:
+    def check_table(self, table: Table) -> None:  # noqa: B027 (most take any table)
         """Refuse a table that nothing can be grown on, whatever the rows; ``grow`` does so, too."""
 
     @property

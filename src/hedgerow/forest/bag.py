@@ -43,7 +43,7 @@ from hedgerow.forest.members import (
     check_members,
     fit_member,
     grow_member,
-    learner_for,
+    learner_of,
     seeded,
     takes_weights,
 )
@@ -144,10 +144,10 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         }  # fmt: skip
         if self.oob_score:
             whole = copy(self)
-            whole._become(facts)
+            whole.become(facts)
             unseen = whole._all_unseen(table, n_kept, unseen)
             facts |= out_of_bag_facts(table, unseen, self.oob_score)
-        self._become(facts)
+        self.become(facts)
         return self
 
     def _check_kept(self, estimator: Any, draws: Draws, table: Table) -> None:
@@ -357,7 +357,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         self._check_subset(n_estimators)
         smaller = copy(self).set_params(n_estimators=n_estimators)
         forest = None if self.forest_ is None else self.forest_.first(n_estimators)
-        smaller._become({"forest_": forest, "members_": self.members_[:n_estimators]})
+        smaller.become({"forest_": forest, "members_": self.members_[:n_estimators]})
         return smaller
 
 
@@ -369,9 +369,10 @@ def _weights_of(table: Table, draws: Draws, place: int) -> np.ndarray:
 
 def _growing(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any] | None:
     """What joblib is given for a member that grows on the table as it was read, if it can."""
-    learner = None if draws.draws_features else learner_for(table, estimator)
+    learner = None if draws.draws_features else learner_of(estimator)
     if learner is None:
         return None
+    learner.check_table(table)
 
     def task(place: int) -> Any:
         seed = check_random_state(draws.seed_of(place)).randint(2**31 - 1)

@@ -30,7 +30,7 @@ from hedgerow.forest.members import (
     check_members,
     fit_member,
     grow_member,
-    learner_for,
+    learner_of,
     seeded,
     takes_weights,
 )
@@ -117,7 +117,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
             "estimator_weights_": weights,
             "estimator_errors_": errors,
         }
-        self._become(table.facts() | facts)
+        self.become(table.facts() | facts)
         return self
 
     def _rounds(self, table: Table, estimator: Any) -> Iterator[_Round]:
@@ -195,15 +195,16 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
         self._check_subset(n_estimators)
         smaller = copy(self).set_params(n_estimators=n_estimators)
         names = ("members_", "estimator_weights_", "estimator_errors_")
-        smaller._become({name: getattr(self, name)[:n_estimators] for name in names})
+        smaller.become({name: getattr(self, name)[:n_estimators] for name in names})
         return smaller
 
 
 def _growing(table: Table, estimator: Any) -> Fit | None:
     """How members grow on the table as it was read, if they can."""
-    learner = learner_for(table, estimator)
+    learner = learner_of(estimator)
     if learner is None:
         return None
+    learner.check_table(table)
     equal = np.ones(table.n_rows)
 
     def fit(place, member, rows=None, weights=None):

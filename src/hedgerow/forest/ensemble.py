@@ -158,12 +158,11 @@ class Ensemble(TableModel):
                 f"'n_estimators' must be at most {self._n_members}, got {n_estimators}."
             )
 
-    def _become(self, facts: dict[str, Any]) -> None:
-        """Take what a fit has found over, all at once; other threads may be predicting."""
+    def become(self, facts: dict[str, Any]) -> None:
         for name in _OOB_NAMES:
             if name not in facts:
-                vars(self).pop(name, None)  # of an earlier fit
-        self.become(facts)
+                self.__dict__.pop(name, None)  # of an earlier fit
+        super().become(facts)
         self.rebuild()
 
 
@@ -206,8 +205,9 @@ class GraphEnsemble(Ensemble):
         leaves : ndarray of shape (n_samples, n_estimators)
         """
         check_is_fitted(self)
-        encoded, n_jobs = self.schema_.encode(self, X), parameters.resolve_n_jobs(self.n_jobs)
-        return np.column_stack([graph.apply(encoded, n_jobs) for graph in self._graphs()])
+        encoded = self.schema_.encode(self, X)
+        assert self._packed is not None
+        return self._packed.apply(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
     @available_if(_has_graphs)
     def decision_path(self, X: Any) -> tuple[csr_matrix, np.ndarray]:

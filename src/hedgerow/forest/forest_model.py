@@ -121,7 +121,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
                 params = learner.params(table.n_rows, table.n_features, table.n_classes, seed, 1.0)
                 _add_kept(table, kept, params, unseen)
             facts |= out_of_bag_facts(table, unseen, self.oob_score)
-        self._become(facts)
+        self.become(facts)
         return self
 
     def _check_kept(self, kept: Forest, table: Table) -> None:
@@ -157,7 +157,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         """
         self._check_subset(n_estimators)
         smaller = copy(self).set_params(n_estimators=n_estimators)
-        smaller._become({"forest_": self.forest_.first(n_estimators)})
+        smaller.become({"forest_": self.forest_.first(n_estimators)})
         return smaller
 
     def oob_permutation_importance(self, X: Any, y: Any) -> Bunch:

@@ -88,13 +88,11 @@ def check_members(model: MemberModel, members: list, n_features: int) -> None:
             raise ValueError("a member has other classes than its ensemble")
 
 
-def learner_for(table: Table, estimator: Any) -> Learner | None:
+def learner_of(estimator: Any) -> Learner | None:
     """What grows copies of an estimator on a table that was read before, where it has that."""
-    if not isinstance(estimator, GraphModel) or type(estimator).learner is GraphModel.learner:
-        return None
-    learner = estimator.learner()
-    learner.check_table(table)
-    return learner
+    if isinstance(estimator, GraphModel) and type(estimator).learner is not GraphModel.learner:
+        return estimator.learner()
+    return None
 
 
 def takes_weights(estimator: Any) -> bool:
