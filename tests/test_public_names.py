@@ -76,6 +76,7 @@ PUBLIC = {
         "sample_density",
     ],
     "hedgerow.embedding": [
+        "AnchorLayer",
         "Diagnostics",
         "LeafMeansEmbedding",
         "TreeEmbeddingClassifier",

@@ -1,7 +1,6 @@
 """Tree-structured models that stay small, fast and readable."""
 
-__version__ = "0.1.0"
-
+from hedgerow._version import __version__ as __version__
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,

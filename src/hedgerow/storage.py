@@ -15,12 +15,12 @@ from typing import Any
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow import __version__
 from hedgerow._estimator import Estimator
 from hedgerow._files import replacing
 from hedgerow._records import container, graphs, schemas
 from hedgerow._records.models import model_codec, part_codec
 from hedgerow._records.values import Codec, Reader, Writer
+from hedgerow._version import __version__
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,

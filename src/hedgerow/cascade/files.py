@@ -22,10 +22,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from hedgerow import __version__
 from hedgerow._files import replacing
 from hedgerow._records import container, graphs
 from hedgerow._records.values import Codec, Fields, Reader, Writer
+from hedgerow._version import __version__
 from hedgerow.cascade import layers
 from hedgerow.cascade.layers import FoldedMember, Layer
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
 
+from hedgerow._table import take_rows
 from hedgerow.comparison.budget import in_words
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import Fold
@@ -18,7 +19,6 @@ from hedgerow.comparison.models import Model
 from hedgerow.comparison.records import METRICS, Result, Task
 from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth, time_row
 from hedgerow.comparison.within import Choice, Limits, maker, settings_of
-from hedgerow._table import take_rows
 
 TRIAL_ROWS = 1000  # a model is tried on so many, to see whether it fits into the time,
 TRIAL_SHARE = 0.02  # or on this share of large tables, where a fixed cost would count too much

@@ -17,11 +17,11 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from hedgerow import _parameters as parameters
+from hedgerow._table import Table, take_rows
 from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
 from hedgerow.comparison.sizes import ROWS_TIMED, count_bytes, count_splits, time_row
 from hedgerow.comparison.tables import read_target
-from hedgerow._table import Table, take_rows
 
 MOST_SPLITS = 4096  # where the limit is not one of splits
 MOST_SETTINGS = 12  # of one model

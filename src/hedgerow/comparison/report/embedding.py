@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.comparison.report.model import fitted
 from hedgerow._table import take_rows
+from hedgerow.comparison.report.model import fitted
 from hedgerow.inspect.colours import class_colours, node_colours
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from hedgerow.comparison.sizes import bare
 from hedgerow._table import take_rows
+from hedgerow.comparison.sizes import bare
 from hedgerow.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 SECONDS = 20.0  # for all of it, about

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow.comparison.records import Result
 from hedgerow._table import take_rows
+from hedgerow.comparison.records import Result
 from hedgerow.inspect import member
 from hedgerow.inspect.colours import MIXED, class_colours, node_colours
 from hedgerow.inspect.layout import lay_out
