@@ -18,6 +18,7 @@ from small_models import answers, fitted, numbers, table, targets
 import hedgerow
 from hedgerow._records import container
 from hedgerow._table import Schema
+from hedgerow.datasets import load_data
 from hedgerow.storage import MODELS
 
 FILES = Path(__file__).parent / "files"
@@ -169,12 +170,9 @@ def test_weights_and_entropies_are_kept_bit_by_bit(tmp_path):
             assert same(hedgerow.load(tmp_path / "m"), model)
 
 
-def test_a_graph_of_forty_splits_is_small(tmp_path, monkeypatch):
-    folder = Path(__file__).parents[2] / "shared" / "data"
-    if not (folder / "adult.parquet").exists():
-        pytest.skip("needs the data folder")
-    monkeypatch.setenv("HEDGEROW_DATA", str(folder))
-    data = hedgerow.datasets.load("adult")
+def test_a_graph_of_forty_splits_is_small(tmp_path, data_folder, monkeypatch):
+    monkeypatch.setenv("HEDGEROW_DATA", str(data_folder))
+    data = load_data("adult")
     model = hedgerow.TreeInTreeClassifier(max_splits=40).fit(data.X, data.y)
     hedgerow.save(model, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size <= 2500

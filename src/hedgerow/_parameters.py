@@ -182,8 +182,8 @@ def _check_callback(name: str, value: Any) -> None:
 
 
 def _check_bool_or_callable(name: str, value: Any) -> None:
-    if not callable(value):
-        _check_bool(name, value)
+    if not isinstance(value, bool | np.bool_) and (not callable(value) or isinstance(value, type)):
+        refuse(name, "True, False or a function", value)
 
 
 FLAG = Rule("bool", _check_bool)

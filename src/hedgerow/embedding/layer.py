@@ -82,6 +82,8 @@ class AnchorLayer:
             shapes.append((self.fills, (len(self.trees[0].nodes), n_columns)))
         if any(array.shape != shape or array.dtype.kind not in "if" for array, shape in shapes):
             raise ValueError("the arrays of the layer do not fit each other")
+        if not all(np.isfinite(array).all() for array, _ in shapes):
+            raise ValueError("a number of the layer is not finite")
         if not self.trees or not self.bandwidth > 0:
             raise ValueError("the layer has no trees or no bandwidth")
         for graph, nodes in ((tree.graph, tree.nodes) for tree in self.trees):

@@ -261,6 +261,8 @@ class LeafMeansEmbedding(TransformerMixin, LayerParameters):
         if self._has_classes != hasattr(self, "classes_"):
             raise ValueError("the criterion and the targets do not fit")
         self.layer_.check(self.schema_, self.n_values)
+        if "vote" in self._activation and len(self.layer_.trees) < 2:
+            raise ValueError("the layer has no trees that vote")
         for graph in self.layer_.graphs:
             check_graph(self, graph)
 

@@ -205,7 +205,8 @@ class _TreeEmbedding(TransformerMixin, LayerParameters):
             raise ValueError("the first layer is not fitted")
         if not embedding.schema_.is_like(self.schema_):
             raise ValueError("the first layer has other features than the model")
-        _ACTIVATION.check("activation_", self.activation_)
+        if self.activation_ != embedding.activation:
+            raise ValueError("the first layer has another activation than the model")
         n_values = embedding.layer_.values.shape[1]
         width = len(embedding.get_feature_names_out())
         shapes = {
@@ -216,7 +217,9 @@ class _TreeEmbedding(TransformerMixin, LayerParameters):
         }
         for name, shape in shapes.items():
             array = getattr(self, name, None)
-            if array is not None and (array.shape != shape or array.dtype != np.float64):
+            if array is None:
+                continue
+            if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
                 raise ValueError(f"{name} does not fit the first layer")
         for coef, intercept in (("coef_", "intercept_"), ("collapsed_", "collapsed_intercept_")):
             if hasattr(self, coef) != hasattr(self, intercept):

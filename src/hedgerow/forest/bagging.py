@@ -18,7 +18,12 @@ from hedgerow.forest.members import EstimatorParameter
 
 
 class _Bagging(Bag, EstimatorParameter):
-    n_estimators: int = parameter(10, parameters.integer(), "Number of members.", kw_only=False)
+    n_estimators: int = parameter(
+        10,
+        parameters.integer(high=parameters.MOST_MEMBERS),
+        "Number of members.",
+        kw_only=False,
+    )
     max_features: int | float = parameter(
         1.0,
         parameters.count(1),
@@ -40,7 +45,10 @@ class _Bagging(Bag, EstimatorParameter):
     def check_parameters(self) -> None:
         super().check_parameters()
         if self.oob_score and not self.bootstrap:
-            raise ValueError("Out of bag estimation only available if bootstrap=True")
+            raise ValueError(
+                "Out of bag estimation only available if bootstrap=True; leave 'oob_score' at "
+                "False without it."
+            )
 
     def _new_draws(self, seed: int, table: Table) -> Draws:
         share, n_features = self.max_features, table.n_features

@@ -63,7 +63,10 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
     def check_parameters(self) -> None:
         super().check_parameters()
         if self.oob_score and not self.bootstrap:
-            raise ValueError("Out of bag estimation only available if bootstrap=True")
+            raise ValueError(
+                "Out of bag estimation only available if bootstrap=True; leave 'oob_score' at "
+                "False without it."
+            )
         if self.max_samples is not None and not self.bootstrap:
             raise ValueError("'max_samples' needs bootstrap=True: without it every row is used.")
 

@@ -46,11 +46,15 @@ class EstimatorParameter(MemberModel):
     def _new_estimator(self) -> Any:
         if self.estimator is None:
             return self._tree(max_depth=self._tree_depth)
-        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+        if not self._has_estimator:
             raise TypeError(
                 f"'estimator' must be an estimator with a fit method, got {self.estimator!r}."
             )
         return clone(self.estimator)
+
+    @property
+    def _has_estimator(self) -> bool:
+        return hasattr(self.estimator, "fit") and not isinstance(self.estimator, type)
 
     def check_parameters(self) -> None:
         super().check_parameters()
@@ -68,7 +72,8 @@ class EstimatorParameter(MemberModel):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = get_tags(self._new_estimator()).input_tags.allow_nan
+        if self._has_estimator:
+            tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags
 
 

@@ -5,28 +5,8 @@ from typing import Any
 import numpy as np
 
 from hedgerow._engine import DecisionGraph
-
-
-class Member:
-    """A decision graph with the names and classes of the forest it is from.
-
-    Attributes
-    ----------
-    graph_ : DecisionGraph
-    schema_ : Schema
-        Names and categories of the training table.
-    classes_ : ndarray
-        Class labels; a member of a regressor has none.
-    forest : estimator
-        The forest it is from.
-    """
-
-    def __init__(self, graph: DecisionGraph, forest: Any):
-        self.graph_ = graph
-        self.forest = forest
-        self.schema_ = forest.schema_
-        if hasattr(forest, "classes_"):
-            self.classes_ = forest.classes_
+from hedgerow._graph_model import GraphModel
+from hedgerow._learner import Grown
 
 
 def member(forest: Any, index: int = 0, X: Any = None, y: Any = None) -> Any:
@@ -48,8 +28,8 @@ def member(forest: Any, index: int = 0, X: Any = None, y: Any = None) -> Any:
 
     Returns
     -------
-    member : estimator-like
-        To pass to `export_text`, `rules`, `explain`, `export_dot` and `plot`.
+    member : estimator
+        A fitted tree or graph, for `export_text`, `rules`, `explain`, `export_dot` and `plot`.
 
     Examples
     --------
@@ -65,14 +45,13 @@ def member(forest: Any, index: int = 0, X: Any = None, y: Any = None) -> Any:
         raise TypeError(f"'forest' must be a fitted forest or bag, got {type(forest).__name__}.")
     if not -len(members) <= index < len(members):
         raise ValueError(f"'index' must be one of the {len(members)} members, got {index!r}.")
-    one = members[index]
-    if not isinstance(one, DecisionGraph):
-        return one
-    if X is not None:
-        y = np.asarray(y)[:, None]
-        targets = y == forest.classes_ if hasattr(forest, "classes_") else y.astype(float)
-        one = counted(one, forest.schema_.encode(forest, X), targets)
-    return Member(one, forest)
+    tree = members[index]
+    if X is None or not isinstance(tree, GraphModel) or tree.graph_.n_samples[0]:
+        return tree
+    y = np.asarray(y)[:, None]
+    targets = y == tree.classes_ if hasattr(tree, "classes_") else y.astype(float)
+    graph = counted(tree.graph_, tree.schema_.encode(tree, X), targets)
+    return tree.with_graph(Grown(graph, {}))
 
 
 def counted(graph: DecisionGraph, encoded: np.ndarray, targets: np.ndarray) -> DecisionGraph:
