@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import hedgerow
-from hedgerow import _table
+from hedgerow import _columns
 from hedgerow._table import Table
 
 RNG = np.random.default_rng(0)
@@ -59,7 +59,7 @@ FITS = {
 def counts(monkeypatch):
     """How often tables were binned and columns factorised."""
     counted = {"binned": 0, "factorised": 0}
-    binned, factorised = Table._binned, _table._factorize
+    binned, factorised = Table._binned, _columns.factorize
 
     def count_binned(self, *arguments):
         counted["binned"] += 1
@@ -70,7 +70,7 @@ def counts(monkeypatch):
         return factorised(column)
 
     monkeypatch.setattr(Table, "_binned", count_binned)
-    monkeypatch.setattr(_table, "_factorize", count_factorised)
+    monkeypatch.setattr(_columns, "factorize", count_factorised)
     return counted
 
 

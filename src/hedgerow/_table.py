@@ -15,39 +15,32 @@ Arrays go to the engine as they are. Frames (pandas and polars) are read column 
 frame is never copied as a whole while fitting.
 """
 
-import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
+from hedgerow._columns import (
+    as_numbers,
+    check_frame,
+    columns_of,
+    factorize,
+    is_categorical,
+    is_frame,
+    places_of,
+    read_categories,
+    refuse_times,
+    take_rows,
+)
 from hedgerow._engine import Dataset
+from hedgerow._targets import check_sample_weight, check_targets_match, read_targets
 
-_MOST_CATEGORIES = 65_535
-LARGEST = 1e100  # of numbers whose squares are summed
 _COLUMNS_AT_ONCE = 16  # columns of a frame held as numbers at one time
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame whose columns have types of their own."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
-def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Some rows of an array or a frame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def take_columns(X: Any, features: np.ndarray) -> Any:
-    """Some columns of an array or a frame."""
-    return X.iloc[:, features] if hasattr(X, "iloc") else X[:, features]
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ class Schema:
         if isinstance(X, Table):
             return X.matrix()
         if not is_frame(X):
-            _refuse_times(X)
+            refuse_times(X)
             X = validate_data(
                 estimator,
                 X,
@@ -92,12 +85,12 @@ class Schema:
                 return X
         else:
             validate_data(estimator, X, reset=False, skip_check_array=True)
-            _check_frame(X)
+            check_frame(X)
         codes = {}
-        for feature, column in enumerate(_columns(X)):
+        for feature, column in enumerate(columns_of(X)):
             if feature in self.categories:
-                found, values, _ = _factorize(column)
-                codes[feature] = _places(values, self.categories[feature])[found]
+                found, values, _ = factorize(column)
+                codes[feature] = places_of(values, self.categories[feature])[found]
         return self._matrix(X, codes)
 
     def is_like(self, other: "Schema") -> bool:
@@ -116,7 +109,7 @@ class Schema:
     def _matrix(self, X: Any, codes: Mapping[int, np.ndarray]) -> np.ndarray:
         """A checked table whose categories are coded, as a matrix."""
         columns = []
-        for feature, column in enumerate(_columns(X)):
+        for feature, column in enumerate(columns_of(X)):
             if feature in codes:
                 places = codes[feature]
                 columns.append(np.where(places < 0, np.nan, places).astype(np.float32))
@@ -132,7 +125,7 @@ class Schema:
         return str(feature) if self.feature_names is None else repr(self.feature_names[feature])
 
     def _numbers(self, feature: int, column: Any) -> np.ndarray:
-        return _as_numbers(column, self._name(feature))
+        return as_numbers(column, self._name(feature))
 
 
 class Table:
@@ -351,7 +344,7 @@ class Table:
                 data.append_numbers(waiting, most, n_jobs)
                 waiting.clear()
 
-        for feature, column in enumerate(_columns(self._X)):
+        for feature, column in enumerate(columns_of(self._X)):
             if feature in self._codes:
                 flush()
                 data.append_categories(self._codes[feature], len(self.categories[feature]))
@@ -402,11 +395,11 @@ def read_columns(
     """The schema of a training table, the table, checked, and its categories as codes."""
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
-        _check_frame(X)
+        check_frame(X)
         names = [str(name) for name in X.columns]
         schema = Schema(names, len(names), {})
     else:
-        _refuse_times(X)
+        refuse_times(X)
         X = validate_data(
             estimator, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
@@ -414,207 +407,10 @@ def read_columns(
     chosen = chosen_features(categorical_features, schema)
     by_type = isinstance(categorical_features, str)  # "auto"
     categories, codes = {}, {}
-    for feature, column in enumerate(_columns(X)):
+    for feature, column in enumerate(columns_of(X)):
         if feature in chosen or (by_type and is_categorical(column)):
-            categories[feature], codes[feature] = _read_categories(column, schema._name(feature))
+            categories[feature], codes[feature] = read_categories(column, schema._name(feature))
     return replace(schema, categories=categories), X, codes
-
-
-def read_targets(
-    y: Any, *, has_classes: bool, many_outputs: bool = False
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """The targets as the engine takes them, and the classes (None for numbers)."""
-    y = check_array(
-        y, ensure_2d=False, dtype=None, ensure_min_samples=0, allow_nd=True, input_name="y"
-    )
-    if y.dtype.kind in "mM":
-        raise TypeError(f"y has type {y.dtype}: give times as numbers, such as seconds.")
-    if y.ndim != 2 or y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
-    elif not many_outputs:
-        raise ValueError(f"y has {y.shape[1]} outputs; only one output is supported so far.")
-    if has_classes:
-        check_classification_targets(y)
-        classes, codes = encode_labels(y)
-        return codes, classes
-    y = check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
-    check_magnitude("y", y)
-    return y, None
-
-
-def check_targets_match(X: Any, y: np.ndarray) -> None:
-    if len(X) != len(y):
-        raise ValueError(f"X has {len(X)} rows and y has {len(y)}: they must be equally long.")
-
-
-def check_magnitude(
-    name: str, values: np.ndarray, most: float = LARGEST, remedy: str | None = None
-) -> None:
-    """Refuse numbers whose weighted squares would overflow when they are summed.
-
-    What is missing is passed over.
-    """
-    if not values.size:
-        return
-    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
-    if largest > most:
-        raise ValueError(
-            f"{name} holds numbers up to {largest:g}: sums of their squares overflow beyond "
-            f"{most:g}; {remedy or f'divide {name} by a constant'}."
-        )
-
-
-def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """Weights as float64, or None; they must be finite, non-negative and not all zero."""
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, numbers.Number):
-        sample_weight = np.full(n_rows, sample_weight)
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
-    )
-    if weights.ndim != 1 or len(weights) != n_rows:
-        raise ValueError(
-            f"'sample_weight' must have one weight per row: X has {n_rows} rows, "
-            f"'sample_weight' has shape {weights.shape}."
-        )
-    if (weights < 0).any():
-        raise ValueError(
-            "'sample_weight' must not be negative, "
-            f"got {weights.min():g} at row {weights.argmin()}."
-        )
-    check_magnitude("'sample_weight'", weights)
-    if not weights.any():
-        raise ValueError("'sample_weight' is zero for every row: there is nothing to learn from.")
-    return weights
-
-
-def _refuse_times(X: Any) -> None:
-    """NumPy would read times as numbers, in units of its own."""
-    kind = getattr(X, "dtype", None)
-    if getattr(kind, "kind", "") in ("m", "M"):
-        raise TypeError(
-            f"X has type {kind}: give times as numbers, such as seconds since the first."
-        )
-
-
-def _check_frame(X: Any) -> None:
-    if len(X) == 0:
-        raise ValueError("Found a data frame with 0 rows while at least one is required.")
-    if len(X.columns) == 0:
-        raise ValueError("Found a data frame with 0 columns while at least one is required.")
-
-
-def _columns(X: Any) -> Iterator[Any]:
-    if not is_frame(X):
-        yield from X.T
-    elif hasattr(X, "iloc"):
-        for position in range(X.shape[1]):
-            yield X.iloc[:, position]
-    else:
-        yield from X.get_columns()
-
-
-def _is_polars(column: Any) -> bool:
-    return hasattr(column, "to_physical")
-
-
-def is_categorical(column: Any) -> bool:
-    """Whether a column's own type says that it holds categories."""
-    if isinstance(column, np.ndarray):
-        return False
-    if _is_polars(column):
-        return str(column.dtype).split("(")[0] in {"Categorical", "Enum", "String", "Boolean"}
-    name = str(column.dtype)
-    return name.startswith(("category", "object", "bool", "str", "dictionary"))
-
-
-def _factorize(column: Any) -> tuple[np.ndarray, list, bool]:
-    """Codes (-1 for missing), the values they stand for, and whether their order has a meaning."""
-    if isinstance(column, np.ndarray):
-        values, codes = np.unique(column, return_inverse=True)
-        present = values == values
-        return np.where(present[codes], codes, -1), values[present].tolist(), True
-    if _is_polars(column):
-        kind = column.dtype
-        ordered = str(kind).startswith("Enum")
-        if str(kind) != "Boolean":
-            column = column.cast(str)
-        known = kind.categories if ordered else column.drop_nulls().unique(maintain_order=True)
-        index = known.to_frame("value").with_row_index("code")
-        joined = column.to_frame("value").join(index, on="value", how="left", maintain_order="left")
-        return joined["code"].cast(int).fill_null(-1).to_numpy(), known.to_list(), ordered
-    if str(column.dtype) == "category":
-        return column.cat.codes.to_numpy(), column.cat.categories.tolist(), True
-    codes, uniques = column.factorize()
-    return np.asarray(codes), list(np.asarray(uniques, dtype=object)), False
-
-
-def _read_categories(column: Any, name: str) -> tuple[list, np.ndarray]:
-    """The categories of a training column, in the type's own order, else sorted; and its codes."""
-    try:
-        codes, values, is_ordered = _factorize(column)
-    except TypeError as error:  # a value that cannot be hashed
-        raise TypeError(
-            f"Column {name} cannot be read as categories ({error}): categories must be strings, "
-            "numbers or booleans."
-        ) from None
-    for value in values:
-        if not isinstance(value, str | bool | int | float | np.generic):
-            raise TypeError(
-                f"Column {name} holds {value!r} of type {type(value).__name__}: categories must be "
-                "strings, numbers or booleans."
-            )
-    if len(values) > _MOST_CATEGORIES:
-        raise ValueError(
-            f"Column {name} has {len(values)} categories, the most possible is {_MOST_CATEGORIES}: "
-            "drop it if it is an identifier, or group its values."
-        )
-    if is_ordered:
-        return values, np.ascontiguousarray(codes, dtype=np.int32)
-    try:
-        categories = sorted(values)
-    except TypeError:  # of several types
-        categories = sorted(values, key=lambda value: (type(value).__name__, str(value)))
-    return categories, _places(values, categories)[codes]
-
-
-def _places(values: list, categories: list) -> np.ndarray:
-    """The place of each value among the categories, -1 for others; the last entry is -1, too.
-
-    So codes of the values, -1 for what is missing, index it.
-    """
-    place = {value: code for code, value in enumerate(categories)}
-    return np.array([place.get(value, -1) for value in values] + [-1], dtype=np.int32)
-
-
-def _as_numbers(column: Any, name: str) -> np.ndarray:
-    """A column as float32 (where nothing is lost) or float64, NaN for missing."""
-    if isinstance(column, np.ndarray):
-        return column
-    kind = str(column.dtype)
-    small = kind.lower() in {"int8", "int16", "uint8", "uint16", "float32", "bool", "boolean"}
-    dtype = np.float32 if small else np.float64
-    try:
-        if _is_polars(column):
-            if not (column.dtype.is_numeric() or kind in {"Boolean", "Null"}):
-                raise TypeError
-            values = column.cast(float).to_numpy().astype(dtype)
-        elif kind.startswith(("datetime", "timedelta", "period", "complex")):
-            raise TypeError
-        else:
-            values = column.to_numpy(dtype=dtype, na_value=np.nan)
-    except (TypeError, ValueError):
-        others = ", or to strings or categories to have it read as categories"
-        raise ValueError(
-            f"Column {name} has type {kind} and cannot be read as numbers: convert it to numbers"
-            f"{'' if is_categorical(column) else others}."
-        ) from None
-    if np.isinf(values).any():
-        raise ValueError(
-            f"Input X contains infinity in column {name}: replace it by a number or by NaN."
-        )
-    return values
 
 
 def chosen_features(categorical_features: Any, schema: Schema) -> set[int]:
@@ -645,22 +441,3 @@ def chosen_features(categorical_features: Any, schema: Schema) -> set[int]:
                 f"({schema.n_features} features)."
             )
     return out
-
-
-def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted classes and each row's class as int32."""
-    if y.dtype != object:
-        classes, codes = np.unique(y, return_inverse=True)
-        return classes, codes.astype(np.int32)
-    # Sorting all labels as objects, as np.unique does, took more time than growing the tree.
-    labels = y.tolist()
-    try:
-        classes = np.array(sorted(set(labels)), dtype=object)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise TypeError(
-            f"The labels in y are of several types ({', '.join(kinds)}): make them all strings or "
-            "all numbers, and drop the rows without a label."
-        ) from None
-    place = {label: code for code, label in enumerate(classes)}
-    return classes, np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))

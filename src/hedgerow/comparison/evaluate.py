@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length
 from threadpoolctl import threadpool_limits
 
 from hedgerow import _parameters as parameters
-from hedgerow._table import is_frame
+from hedgerow._columns import is_frame
 from hedgerow.comparison import tables
 from hedgerow.comparison.budget import Listener, Plan, in_words, parse_budget, progress_bar
 from hedgerow.comparison.comparison import Comparison

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow._columns import is_frame
 from hedgerow._journal import Journal
-from hedgerow._table import is_frame
 
 FORMAT = 1
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
 
-from hedgerow._table import take_rows
+from hedgerow._columns import take_rows
 from hedgerow.comparison.budget import in_words
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import Fold

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow._table import take_rows
+from hedgerow._columns import take_rows
 from hedgerow.comparison.peers import Peer
 
 ROWS_TIMED = 1000  # at least so many, so that a call's fixed cost does not count for much

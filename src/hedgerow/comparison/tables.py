@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from hedgerow._table import is_frame
+from hedgerow._columns import columns_of, is_categorical, is_frame
 from hedgerow.comparison.records import METRICS, Data, Task
 
 # A numeric target with more distinct values than this is taken for a quantity, not for classes.
@@ -90,19 +90,12 @@ def describe(X: Any, dropped: dict[str, str], name: str | None, target: str | No
     return Data(
         n_rows=X.shape[0],
         n_features=X.shape[1],
-        n_categorical=sum(map(_is_categorical, X.dtypes)) if is_frame(X) else 0,
+        n_categorical=sum(map(is_categorical, columns_of(X))),
         n_missing=_count_missing(X),
         dropped={str(column): reason for column, reason in dropped.items()},
         name=name,
         target=target,
     )
-
-
-def _is_categorical(dtype: Any) -> bool:
-    if hasattr(dtype, "is_numeric"):  # polars
-        return not dtype.is_numeric()
-    kind = str(dtype).lower()
-    return kind.startswith(("category", "object", "bool", "str", "dictionary"))
 
 
 def _count_missing(X: Any) -> int:

@@ -17,7 +17,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from hedgerow import _parameters as parameters
-from hedgerow._table import Table, take_rows
+from hedgerow._columns import take_rows
+from hedgerow._table import Table
 from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
 from hedgerow.comparison.sizes import ROWS_TIMED, count_bytes, count_splits, time_row

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from hedgerow import _parameters as parameters
-from hedgerow._table import is_frame
+from hedgerow._columns import is_frame
 
 
 def add_irrelevant_features(X: Any, n_features: int, *, random_state: Any = None) -> Any:

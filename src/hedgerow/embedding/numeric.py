@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from hedgerow._table import LARGEST, check_magnitude
+from hedgerow._targets import LARGEST, check_magnitude
 
 _ROWS_AT_ONCE = 1 << 11
 _LARGEST_SINGLE = 1e15  # in single precision, which ends at 3e38

@@ -21,12 +21,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
+from hedgerow._columns import take_columns, take_rows
 from hedgerow._engine import DecisionGraph, Forest, PackedGraphs
 from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import GraphModel, Packing, check_forest
 from hedgerow._learner import Grown
 from hedgerow._progress import Progress, progress
-from hedgerow._table import Table, chosen_features, take_columns, take_rows
+from hedgerow._table import Table, chosen_features
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
 from hedgerow.forest.draws import Draws
 from hedgerow.forest.ensemble import (

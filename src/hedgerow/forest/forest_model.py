@@ -29,8 +29,9 @@ from hedgerow._growth import (
 )
 from hedgerow._learner import Grown
 from hedgerow._progress import progress
-from hedgerow._table import Table, read_targets
+from hedgerow._table import Table
 from hedgerow._table_model import TableClassifier, TableRegressor
+from hedgerow._targets import read_targets
 from hedgerow.forest.ensemble import (
     BagParameters,
     GraphEnsemble,

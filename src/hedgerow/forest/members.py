@@ -16,10 +16,11 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from hedgerow import _parameters as parameters
+from hedgerow._columns import is_frame, take_columns, take_rows
 from hedgerow._estimator import parameter
 from hedgerow._graph_model import GraphModel
 from hedgerow._learner import Learner
-from hedgerow._table import Table, is_frame, take_columns, take_rows
+from hedgerow._table import Table
 from hedgerow._table_model import TableModel
 
 

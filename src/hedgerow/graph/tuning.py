@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from hedgerow import _parameters as parameters
 from hedgerow._graph_model import GraphModel, shared_gains
 from hedgerow._learner import Grown
-from hedgerow._table import Table, check_sample_weight, check_targets_match, read_targets
+from hedgerow._table import Table
+from hedgerow._targets import check_sample_weight, check_targets_match, read_targets
 from hedgerow.tree.alternating import tune
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow._table import take_rows
+from hedgerow._columns import take_rows
 from hedgerow.comparison.report.model import fitted
 from hedgerow.inspect.colours import class_colours, node_colours
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
-from hedgerow._table import take_rows
+from hedgerow._columns import take_rows
 from hedgerow.comparison.sizes import bare
 from hedgerow.tree import DecisionTreeClassifier, DecisionTreeRegressor
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hedgerow._table import take_rows
+from hedgerow._columns import take_rows
 from hedgerow.comparison.records import Result
 from hedgerow.inspect import member
 from hedgerow.inspect.colours import MIXED, class_colours, node_colours

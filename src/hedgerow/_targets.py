@@ -1,0 +1,99 @@
+"""Targets and weights as the engine takes them, or a message that says why not."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+LARGEST = 1e100  # of numbers whose squares are summed
+
+
+def read_targets(
+    y: Any, *, has_classes: bool, many_outputs: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The targets as the engine takes them, and the classes (None for numbers)."""
+    y = check_array(
+        y, ensure_2d=False, dtype=None, ensure_min_samples=0, allow_nd=True, input_name="y"
+    )
+    if y.dtype.kind in "mM":
+        raise TypeError(f"y has type {y.dtype}: give times as numbers, such as seconds.")
+    if y.ndim != 2 or y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    elif not many_outputs:
+        raise ValueError(f"y has {y.shape[1]} outputs; only one output is supported so far.")
+    if has_classes:
+        check_classification_targets(y)
+        classes, codes = encode_labels(y)
+        return codes, classes
+    y = check_array(y, ensure_2d=False, dtype=np.float64, order="C", input_name="y")
+    check_magnitude("y", y)
+    return y, None
+
+
+def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes and each row's class as int32."""
+    if y.dtype != object:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.astype(np.int32)
+    # Sorting all labels as objects, as np.unique does, took more time than growing the tree.
+    labels = y.tolist()
+    try:
+        classes = np.array(sorted(set(labels)), dtype=object)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise TypeError(
+            f"The labels in y are of several types ({', '.join(kinds)}): make them all strings or "
+            "all numbers, and drop the rows without a label."
+        ) from None
+    place = {label: code for code, label in enumerate(classes)}
+    return classes, np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
+
+
+def check_targets_match(X: Any, y: np.ndarray) -> None:
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} rows and y has {len(y)}: they must be equally long.")
+
+
+def check_magnitude(
+    name: str, values: np.ndarray, most: float = LARGEST, remedy: str | None = None
+) -> None:
+    """Refuse numbers whose weighted squares would overflow when they are summed.
+
+    What is missing is passed over.
+    """
+    if not values.size:
+        return
+    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    if largest > most:
+        raise ValueError(
+            f"{name} holds numbers up to {largest:g}: sums of their squares overflow beyond "
+            f"{most:g}; {remedy or f'divide {name} by a constant'}."
+        )
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Weights as float64, or None; they must be finite, non-negative and not all zero."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weights.ndim != 1 or len(weights) != n_rows:
+        raise ValueError(
+            f"'sample_weight' must have one weight per row: X has {n_rows} rows, "
+            f"'sample_weight' has shape {weights.shape}."
+        )
+    if (weights < 0).any():
+        raise ValueError(
+            "'sample_weight' must not be negative, "
+            f"got {weights.min():g} at row {weights.argmin()}."
+        )
+    check_magnitude("'sample_weight'", weights)
+    if not weights.any():
+        raise ValueError("'sample_weight' is zero for every row: there is nothing to learn from.")
+    return weights
