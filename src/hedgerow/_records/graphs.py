@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow._engine import DecisionGraph, Forest
+from hedgerow._engine import DecisionGraph, Forest, PackedGraphs
 from hedgerow._records.container import damaged
 from hedgerow._records.values import Codec, Fields, Writer
 
 _AXIS, _CATEGORY, _OBLIQUE = 1, 2, 3
-# Columns with one item for each test; what leaves have instead.
-_OF_TESTS = {"missing_left": 0, "feature": -1, "left": -1, "right": -1, "detail": -1,
-             "threshold": 0}  # fmt: skip
 _TYPES = {
     "kind": np.uint8, "missing_left": np.uint8, "feature": np.int32, "left": np.int32,
     "right": np.int32, "detail": np.int32, "threshold": np.float64, "n_samples": np.int32,
@@ -28,7 +25,25 @@ _POOL_TYPES = {
     "oblique_feature": np.int32, "oblique_category": np.int32, "oblique_weight": np.float64,
     "oblique_centre": np.float64, "oblique_start": np.uint32,
 }  # fmt: skip
+
+
+def _leaf() -> dict[str, Any]:
+    """The columns of a graph that is one leaf, as the engine makes them."""
+    numbers = dict.fromkeys(("threshold", "weight", "impurity", "value"), np.zeros(1))
+    nodes = dict.fromkeys(("feature", "left", "right", "detail"), np.full(1, -1, np.int32))
+    empty = {name: np.zeros(0, kind) for name, kind in _POOL_TYPES.items()}
+    starts = {name: np.zeros(1, np.uint32) for name in ("category_start", "oblique_start")}
+    flags = {name: np.zeros(1, np.uint8) for name in ("kind", "missing_left")}
+    sizes = {"format": 1, "n_features": 1, "n_outputs": 1, "n_samples": np.zeros(1, np.int32)}
+    leaf = DecisionGraph.from_arrays(numbers | nodes | empty | starts | flags | sizes)
+    return PackedGraphs([leaf]).graph(0).arrays()
+
+
 _MOST_EXACT = 2.0**53
+_NO_FEATURE = _leaf()["feature"][0]  # of leaves and sums in the engine; -1 in files
+# Columns with one item for each test; what leaves have instead.
+_OF_TESTS = {"missing_left": 0, "feature": -1, "left": -1, "right": -1, "detail": -1,
+             "threshold": _leaf()["threshold"][0]}  # fmt: skip
 
 
 def right_children(kind: np.ndarray) -> list[int]:
@@ -101,6 +116,7 @@ def _counts_of(value: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray | None
 
 def _encode_graph(graph: DecisionGraph, writer: Writer, where: str) -> dict[str, Any]:
     columns = graph.arrays()
+    columns["feature"] = np.maximum(columns["feature"], -1)
     n_outputs = columns["n_outputs"]
     is_test = columns["kind"] > 0
     stored = {"kind": columns["kind"]}
@@ -181,6 +197,7 @@ def _decode_graph(fields: Fields) -> DecisionGraph:
     tests_one = (kind == _AXIS) | (kind == _CATEGORY)
     if len(columns["feature"]) != n or (columns["feature"][~tests_one] != -1).any():
         damaged("a node of its graph tests a feature that it cannot test")
+    columns["feature"][~tests_one] = _NO_FEATURE
     n_outputs = fields.take("n_outputs", int)
     if "count" in fields:
         weight = columns["weight"]
