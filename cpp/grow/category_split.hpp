@@ -7,12 +7,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <vector>
 
+#include "base/power_method.hpp"
 #include "base/random.hpp"
 #include "grow/criterion.hpp"
 #include "grow/split.hpp"
@@ -47,7 +47,7 @@ std::vector<double> principal_scores(const Stats& stats, const typename Stats::N
     }
     // Start from the category farthest from the mean: never orthogonal to the component by
     // accident.
-    std::vector<double> direction(k), next(k), scores(c);
+    std::vector<double> direction(k), next, scores(c);
     double farthest = -1;
     for (std::size_t i = 0; i < c; ++i) {
         const double norm = std::inner_product(&p[i * k], &p[i * k] + k, &p[i * k], 0.0);
@@ -56,18 +56,13 @@ std::vector<double> principal_scores(const Stats& stats, const typename Stats::N
             std::copy(&p[i * k], &p[i * k] + k, direction.begin());
         }
     }
-    for (int round = 0; round < 50; ++round) {
-        std::fill(next.begin(), next.end(), 0.0);
+    power_method(50, direction, next, [&](const auto& from, auto& to) {
+        std::fill(to.begin(), to.end(), 0.0);
         for (std::size_t i = 0; i < c; ++i) {
-            scores[i] = std::inner_product(direction.begin(), direction.end(), &p[i * k], 0.0);
-            for (std::uint32_t j = 0; j < k; ++j) next[j] += weights[i] * scores[i] * p[i * k + j];
+            scores[i] = std::inner_product(from.begin(), from.end(), &p[i * k], 0.0);
+            for (std::uint32_t j = 0; j < k; ++j) to[j] += weights[i] * scores[i] * p[i * k + j];
         }
-        const double norm =
-            std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
-        if (norm == 0) break;
-        for (double& d : next) d /= norm;
-        direction.swap(next);
-    }
+    });
     return scores;
 }
 

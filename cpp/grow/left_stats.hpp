@@ -17,23 +17,10 @@
 #include <immintrin.h>
 #endif
 
+#include "grow/node_rows.hpp"
 #include "grow/split.hpp"
 
 namespace hedgerow {
-
-template <class Stats>
-struct NodeRows {
-    const Row* rows;
-    const typename Stats::Target* targets;
-    const typename Stats::Weight* weights;  // null when unweighted
-    std::uint32_t n;
-    const typename Stats::Number* total;
-
-    auto weight(std::uint32_t i) const {
-        if constexpr (Stats::weighted) return weights[i];
-        return typename Stats::Weight{1};
-    }
-};
 
 namespace detail {
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "grow/limits.hpp"
 #include "grow/prune.hpp"
 
 namespace hedgerow {
@@ -48,13 +49,13 @@ class Grower {
 
   public:
     Grower(const MarginTable<T>& table, std::vector<Row> rows, const Labels& labels,
-           std::span<const double> scale, const MarginParams& params, Team& team)
+           std::span<const double> scale, const GrowParams& params, Team& team)
         : table_(table),
           rows_(std::move(rows)),
           flags_(rows_.size()),
           labels_(labels),
           scale_(scale),
-          params_(params),
+          limits_{params},
           team_(team) {
         std::size_t n_places = 0;
         for (std::uint32_t j = 0; j < table.n_features; ++j) {
@@ -62,7 +63,7 @@ class Grower {
             n_places += table.n_categories[j];
         }
         look_for_missing();
-        for (const Row row : rows_) total_weight_ += labels.weight(row);
+        for (const Row row : rows_) limits_.total_weight += labels.weight(row);
         seen_ = table.n_features;
         places_ = seen_ + (missing_ ? table.n_features : 0);
         weight_ = places_ + n_places;
@@ -167,8 +168,8 @@ class Grower {
         double* value = graph.value.data() + std::size_t(index) * graph.n_outputs;
         graph.n_samples[index] = static_cast<std::int32_t>(node.size());
         graph.weight[index] = labels_.centre(rows_of(node), value);
-        graph.impurity[index] =
-            labels_.impurity(rows_of(node), graph.weight[index], graph.value_of(index));
+        graph.impurity[index] = labels_.impurity(rows_of(node), graph.weight[index],
+                                                 graph.value_of(index), limits_.params.criterion);
         return index;
     }
 
@@ -176,10 +177,8 @@ class Grower {
     // nothing if the node stays a leaf.
     std::optional<std::uint32_t> split(const Node& node, std::int32_t index, DecisionGraph& graph,
                                        Workspace& work) {
-        if (node.size() < params_.min_samples_split || node.depth == params_.max_depth) return {};
-        // No subtree removes more than the node's whole loss: pruning would take it away again.
-        if (params_.ccp_alpha > 0 &&
-            graph.weight[index] * graph.impurity[index] <= params_.ccp_alpha * total_weight_) {
+        if (!limits_.may_split(node.depth, node.size(), graph.weight[index],
+                               graph.impurity[index])) {
             return {};
         }
         const std::size_t n_in_t = labels_.divide(rows_of(node), graph.value_of(index),
@@ -204,8 +203,9 @@ class Grower {
         }
         const std::uint32_t n_left = node.size() - n_right;
         const double weight_left = graph.weight[index] - weight_right;
-        if (std::min(n_left, n_right) < params_.min_samples_leaf ||
-            std::min(weight_left, weight_right) < params_.min_weight_leaf) {
+        const GrowParams& params = limits_.params;
+        if (std::min(n_left, n_right) < params.min_samples_leaf ||
+            std::min(weight_left, weight_right) < params.min_weight_leaf) {
             return {};
         }
 
@@ -338,10 +338,9 @@ class Grower {
     std::vector<std::uint8_t> flags_;  // by position in rows_: in group T, then on the right side
     const Labels& labels_;
     std::span<const double> scale_;
-    const MarginParams& params_;
+    Limits limits_;
     Team& team_;
     bool missing_ = false;
-    double total_weight_ = 0;
     std::size_t seen_, places_, weight_;  // where the parts of a group's sums begin
 };
 
@@ -350,7 +349,7 @@ class Grower {
 template <class T>
 DecisionGraph grow_mean_margin(const MarginTable<T>& table, const RowChoice& rows,
                                const Labels& labels, std::span<const double> scale,
-                               const MarginParams& params, Team& team) {
+                               const GrowParams& params, Team& team) {
     auto counted = rows_that_count(table.n_rows, rows, labels.weights);
     auto graph = Grower<T>(table, std::move(counted), labels, scale, params, team).grow();
     return params.ccp_alpha > 0 ? prune(graph, params.ccp_alpha) : graph;
@@ -394,9 +393,9 @@ std::vector<double> standard_scale(const MarginTable<T>& table, const RowChoice&
 }
 
 template DecisionGraph grow_mean_margin(const MarginTable<float>&, const RowChoice&, const Labels&,
-                                        std::span<const double>, const MarginParams&, Team&);
+                                        std::span<const double>, const GrowParams&, Team&);
 template DecisionGraph grow_mean_margin(const MarginTable<double>&, const RowChoice&, const Labels&,
-                                        std::span<const double>, const MarginParams&, Team&);
+                                        std::span<const double>, const GrowParams&, Team&);
 template std::vector<double> standard_scale(const MarginTable<float>&, const RowChoice&,
                                             std::span<const double>, Team&);
 template std::vector<double> standard_scale(const MarginTable<double>&, const RowChoice&,

@@ -72,7 +72,7 @@ class Tuner {
     }
 
   private:
-    double weight_of(Row row) const { return targets_.weights.empty() ? 1 : targets_.weights[row]; }
+    double weight_of(Row row) const { return targets_.weight(row); }
 
     std::span<const std::uint32_t> visitors(std::int32_t node) const {
         return {visitors_.data() + first_visitor_[node],
