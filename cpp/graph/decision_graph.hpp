@@ -48,6 +48,12 @@ struct TestPool {
     }
 };
 
+// Where a node hangs: on a side of its parent, or nowhere (a root).
+struct Place {
+    std::int32_t parent = -1;
+    bool is_left = false;
+};
+
 struct DecisionGraph {
     std::uint32_t n_features = 0;
     std::uint32_t n_outputs = 1;
@@ -103,11 +109,28 @@ struct DecisionGraph {
     void clear();
     // Appends a leaf without children; returns its index.
     std::int32_t add_node();
+    // The same in its place, with its statistics; its value is zero so far.
+    std::int32_t add_leaf(Place place, std::uint32_t n, double node_weight, double node_impurity) {
+        const std::int32_t node = add_node();
+        n_samples[node] = static_cast<std::int32_t>(n);
+        weight[node] = node_weight;
+        impurity[node] = node_impurity;
+        hang(node, place);
+        return node;
+    }
+    void hang(std::int32_t node, Place place) {
+        if (place.parent >= 0) (place.is_left ? left : right)[place.parent] = node;
+    }
     // Appends a copy of another graph's node, its test included, without children.
     std::int32_t copy_node(const DecisionGraph& from, std::int32_t node);
     // The same without the node's statistics and value.
     std::int32_t copy_test(const DecisionGraph& from, std::int32_t node);
+    // Gives a node another test; its children stay.
     void make_leaf(std::int32_t node);
+    void set_axis(std::int32_t node, std::int32_t of, double at, bool missing_goes_left);
+    void set_category(std::int32_t node, std::int32_t of, std::span<const std::uint64_t> set,
+                      bool missing_goes_left);
+    void set_oblique(std::int32_t node, std::shared_ptr<const ObliqueTest> test, double at);
 
     // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range,
     // acyclic, every node reachable from the root, finite numbers.

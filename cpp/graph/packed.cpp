@@ -72,12 +72,12 @@ void PackedGraphs::add(const DecisionGraph& graph) {
     const auto root = static_cast<std::uint32_t>(nodes_.size());
     // pair_of[node]: where the children of a test stand, once they were given a place.
     std::vector<std::uint32_t> pair_of(graph.n_nodes(), 0);
-    struct Place {
+    struct Pending {
         std::int32_t node;
         std::uint32_t at;
     };
     nodes_.emplace_back();
-    std::vector<Place> stack{{0, root}};
+    std::vector<Pending> stack{{0, root}};
     while (!stack.empty()) {
         const auto [node, at] = stack.back();
         stack.pop_back();
@@ -146,14 +146,13 @@ DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
     out.n_outputs = n_outputs_;
     // A pair belongs to one test, so a test that was copied for its parents is recognised by it.
     std::unordered_map<std::uint32_t, std::int32_t> test_of_pair;
-    struct Place {
+    struct Pending {
         std::uint32_t at;
-        std::int32_t parent;
-        bool is_left;
+        Place place;
     };
-    std::vector<Place> stack{{roots_[graph], -1, false}};
+    std::vector<Pending> stack{{roots_[graph], {}}};
     while (!stack.empty()) {
-        const auto [at, parent, is_left] = stack.back();
+        const auto [at, place] = stack.back();
         stack.pop_back();
         const PackedNode& node = nodes_[at];
         std::int32_t to;
@@ -166,26 +165,21 @@ DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
                 add_value(node, out.value.data() + std::size_t(to) * n_outputs_);
             } else {
                 test_of_pair.emplace(node.left, to);
-                out.missing_left[to] = bool(node.test & PackedNode::missing_left);
-                const auto index = node.index();
+                const bool missing_left = node.test & PackedNode::missing_left;
+                const auto index = static_cast<std::int32_t>(node.index());
                 if (node.test & PackedNode::oblique) {
-                    out.kind[to] = static_cast<std::uint8_t>(Kind::oblique);
-                    out.threshold[to] = node.number;
-                    out.detail[to] = out.tests.add_oblique(tests_.oblique[index]);
+                    out.set_oblique(to, tests_.oblique[index], node.number);
                 } else if (node.test & PackedNode::category) {
-                    out.kind[to] = static_cast<std::uint8_t>(Kind::category);
-                    out.feature[to] = static_cast<std::int32_t>(category_feature_[index]);
-                    out.detail[to] = out.tests.add_set(tests_.set(std::int32_t(index)));
+                    const auto feature = static_cast<std::int32_t>(category_feature_[index]);
+                    out.set_category(to, feature, tests_.set(index), missing_left);
                 } else {
-                    out.kind[to] = static_cast<std::uint8_t>(Kind::axis);
-                    out.feature[to] = static_cast<std::int32_t>(index);
-                    out.threshold[to] = node.number;
+                    out.set_axis(to, index, node.number, missing_left);
                 }
-                stack.push_back({node.left + 1, to, false});
-                stack.push_back({node.left, to, true});
+                stack.push_back({node.left + 1, {to, false}});
+                stack.push_back({node.left, {to, true}});
             }
         }
-        if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+        out.hang(to, place);
     }
     return out;
 }

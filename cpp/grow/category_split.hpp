@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <span>
 #include <vector>
 
 #include "base/power_method.hpp"
@@ -192,24 +191,6 @@ bool scan_random_categories(Sides& sides, const typename Sides::Number* bins, co
         best.left_codes = std::move(codes);
     }
     return true;
-}
-
-// The left set of a split as bits over the data set's categories. Categories absent from the node's
-// rows go where missing values go.
-inline std::vector<std::uint64_t> category_set(const CodeView& view, std::span<const Row> rows,
-                                               const std::vector<std::uint8_t>& in_set,
-                                               bool missing_left) {
-    const std::uint32_t n_categories = view.column->n_bins;
-    std::vector<std::uint8_t> left(n_categories, missing_left);
-    for (const Row row : rows) {
-        const std::uint32_t code = view.at(row);
-        if (code != view.n_bins) left[view.data_code(code)] = in_set[code];
-    }
-    std::vector<std::uint64_t> words((n_categories + 63) / 64);
-    for (std::uint32_t c = 0; c < n_categories; ++c) {
-        words[c / 64] |= std::uint64_t{left[c]} << (c % 64);
-    }
-    return words;
 }
 
 }  // namespace hedgerow

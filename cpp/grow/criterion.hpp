@@ -183,7 +183,7 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
   public:
     using Number = typename Base::Number;
     using Base::Base;
-    static constexpr bool on_bits = std::is_integral_v<Number>;  // see grow/small_tree.hpp
+    static constexpr bool on_bits = std::is_integral_v<Number>;  // see grow/bit_tree.hpp
 
     static double node_score(const Stats& stats, const Number* total) {
         Sum squares = 0;

@@ -20,6 +20,13 @@ struct CodeView {
     std::uint32_t n_bins = 0;  // the missing code
     const Column* column = nullptr;
 
+    CodeView() = default;
+    explicit CodeView(const Column& all)
+        : narrow(all.wide ? nullptr : all.narrow_codes()),
+          wide(all.wide ? all.wide_codes() : nullptr),
+          n_bins(all.n_bins),
+          column(&all) {}
+
     std::uint32_t data_code(std::uint32_t code) const { return original ? original[code] : code; }
     // The last code from `low` on, but before `high`, whose data code is at most the given one.
     std::uint32_t code_up_to(std::uint32_t data_code, std::uint32_t low, std::uint32_t high) const {

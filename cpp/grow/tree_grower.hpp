@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "grow/gathered.hpp"
 #include "grow/grower.hpp"
+#include "grow/missing.hpp"
 #include "grow/node_search.hpp"
 
 namespace hedgerow {
@@ -46,8 +47,7 @@ class TreeGrower {
         std::uint32_t depth;
         std::uint32_t n_constant;  // features known to be constant, first in the worker's list
         std::uint64_t key;
-        std::int32_t parent;
-        bool is_left;
+        Place place;
         Histogram histogram;
         std::uint32_t size() const { return end - begin; }
     };
@@ -86,11 +86,8 @@ class TreeGrower {
           n_features_(static_cast<std::uint32_t>(data.n_features())),
           search_(params, stats, n_features_) {
         for (std::uint32_t f = 0; f < n_features_; ++f) {
-            const Column& column = data.column(f);
-            views_.push_back({column.wide ? nullptr : column.narrow_codes(),
-                              column.wide ? column.wide_codes() : nullptr, nullptr, column.n_bins,
-                              &column});
-            n_cells_ += column.wide ? 2.0 : 1.0;
+            views_.emplace_back(data.column(f));
+            n_cells_ += data.column(f).wide ? 2.0 : 1.0;
             on_bits_ &= reads_bits(views_.back());
         }
         n_cells_ *= static_cast<double>(data.n_rows());
@@ -98,8 +95,7 @@ class TreeGrower {
 
     // The tree is written over the given graph.
     DecisionGraph grow(DecisionGraph graph = {}) {
-        Node root{0,      static_cast<std::uint32_t>(rows_.size()), 0, 0, root_key(), -1, false,
-                  nullptr};
+        Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, 0, root_key(), {}, nullptr};
         for (int i = 0; i < team_.size(); ++i) workspaces_.emplace_back(stats_);
         graph.clear();
         graph.n_features = n_features_;
@@ -174,13 +170,10 @@ class TreeGrower {
         DecisionGraph& graph = site.graph;
         Work& work = site.work;
         sum_targets(node, work);
-        const std::int32_t index = graph.add_node();
-        graph.n_samples[index] = static_cast<std::int32_t>(node.size());
-        graph.weight[index] = stats_.weight(work.total.data());
-        graph.impurity[index] = impurity_of(node, work);
+        const std::int32_t index = graph.add_leaf(
+            node.place, node.size(), stats_.weight(work.total.data()), impurity_of(node, work));
         stats_.write_value(work.total.data(),
                            graph.value.data() + std::size_t(index) * graph.n_outputs);
-        if (node.parent >= 0) (node.is_left ? graph.left : graph.right)[node.parent] = index;
         return index;
     }
 
@@ -332,28 +325,28 @@ class TreeGrower {
             });
         }
 
-        // Missing values that the node did not see follow the heavier child.
         bool missing_left = split.missing_left;
         if (!column.has_missing || !saw_missing(node, view)) {
-            const double left_weight = weight_between(node.begin, middle);
-            missing_left = left_weight > graph.weight[index] - left_weight;
+            missing_left =
+                unseen_goes_left(weight_between(node.begin, middle), graph.weight[index]);
         }
-        graph.feature[index] = split.feature;
-        graph.missing_left[index] = missing_left;
         if (split.categorical) {
             const std::span<const Row> rows(rows_.data() + node.begin, node.size());
-            graph.kind[index] = static_cast<std::uint8_t>(Kind::category);
-            graph.detail[index] =
-                graph.tests.add_set(category_set(view, rows, in_set, missing_left));
+            graph.set_category(index, split.feature, category_set(view, rows, in_set, missing_left),
+                               missing_left);
         } else {
-            graph.kind[index] = static_cast<std::uint8_t>(Kind::axis);
-            graph.threshold[index] = threshold_of(split, view);
+            graph.set_axis(index, split.feature, threshold_of(split, view), missing_left);
         }
-        Node left{node.begin,          middle, node.depth + 1, node.n_constant,
-                  key_of(node.key, 1), index,  true,           nullptr};
-        Node right{middle, node.end, node.depth + 1, node.n_constant, key_of(node.key, 2),
-                   index,  false,    nullptr};
-        return {left, right};
+        const auto child = [&](std::uint32_t begin, std::uint32_t end, bool is_left) {
+            return Node{begin,
+                        end,
+                        node.depth + 1,
+                        node.n_constant,
+                        key_of(node.key, is_left ? 1 : 2),
+                        {index, is_left},
+                        nullptr};
+        };
+        return {child(node.begin, middle, true), child(middle, node.end, false)};
     }
 
     double threshold_of(const Split& split, const CodeView& view) const {
@@ -415,13 +408,13 @@ class TreeGrower {
     // Whether a subtree can be grown on bits; its codes are copied feature by feature.
     bool fits_bits(const Node& node) const {
         if (!on_bits_) return false;
-        if (node.size() <= most_small_rows) return true;
+        if (node.size() <= bits::word_rows) return true;
         return search_.random() && !by_row_ &&
                std::uint64_t(node.size()) * n_features_ <= bits_bytes;
     }
 
     bool grow_on_bits(const Node& node, const Site& site) {
-        const SmallNode root{0, node.key, node.depth, node.n_constant, node.parent, node.is_left};
+        const bits::NodeStart root{node.place, node.depth, node.n_constant, node.key};
         return search_.grow_on_bits(rows_of(node, site.work), root, site.views, site.work, limits_,
                                     site.graph);
     }
@@ -517,10 +510,7 @@ class TreeGrower {
             stack.pop_back();
             team_.checkpoint(0);
             if (node.size() <= limit) {
-                if (node.parent >= 0) {
-                    auto& side = node.is_left ? site.graph.left : site.graph.right;
-                    side[node.parent] = -2 - static_cast<std::int32_t>(tasks.size());
-                }
+                site.graph.hang(-2 - static_cast<std::int32_t>(tasks.size()), node.place);
                 tasks.push_back({std::move(node), site.work.features, empty_graph()});
                 continue;
             }
@@ -549,7 +539,7 @@ class TreeGrower {
             Work& work = workspaces_[worker];
             work.features = std::move(task.features);
             Node node = task.node;
-            node.parent = -1;
+            node.place = {};
             grow_subtree(node, {views_, task.graph, work, worker}, node.size());
         });
         std::vector<DecisionGraph> parts;

@@ -32,8 +32,7 @@ template <class T>
 class Grower {
     struct Node {
         std::uint32_t begin, end, depth;
-        std::int32_t parent;
-        bool is_left;
+        Place place;
         std::uint32_t size() const { return end - begin; }
     };
 
@@ -72,7 +71,7 @@ class Grower {
     DecisionGraph grow() {
         std::vector<Workspace> workspaces(team_.size());
         for (int i = 0; i < team_.size(); ++i) workspaces[i].worker = i;
-        const Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, -1, false};
+        const Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, {}};
         const std::uint32_t limit = std::max(task_rows, root.size() / task_share);
         DecisionGraph top = empty_graph();
         if (root.size() <= limit || team_.size() == 1) {
@@ -85,7 +84,7 @@ class Grower {
         std::vector<DecisionGraph> parts(tasks.size(), empty_graph());
         team_.for_each(tasks.size(), [&](std::size_t i, int worker) {
             Node node = tasks[i];
-            node.parent = -1;
+            node.place = {};
             grow_subtree(node, 0, parts[i], workspaces[worker]);
         });
         return join_in_preorder(top, parts);
@@ -118,7 +117,7 @@ class Grower {
         std::vector<std::uint8_t> found((rows_.size() + block_rows - 1) / block_rows);
         Workspace work;
         work.alone = false;
-        const Node all{0, static_cast<std::uint32_t>(rows_.size()), 0, -1, false};
+        const Node all{0, static_cast<std::uint32_t>(rows_.size()), 0, {}};
         for_blocks(all, work, [&](std::size_t b, std::uint32_t begin, std::uint32_t end) {
             bool missing = false, large = false;
             for (std::uint32_t i = begin; i < end; ++i) {
@@ -151,12 +150,12 @@ class Grower {
             } else {
                 left_over.push_back(node);
             }
-            if (node.parent >= 0) (node.is_left ? graph.left : graph.right)[node.parent] = index;
+            graph.hang(index, node.place);
             if (index < 0) continue;
             team_.checkpoint(work.worker);
             if (const auto middle = split(node, index, graph, work)) {
-                stack.push_back({*middle, node.end, node.depth + 1, index, false});
-                stack.push_back({node.begin, *middle, node.depth + 1, index, true});
+                stack.push_back({*middle, node.end, node.depth + 1, {index, false}});
+                stack.push_back({node.begin, *middle, node.depth + 1, {index, true}});
             }
         }
         return left_over;
@@ -209,9 +208,7 @@ class Grower {
             return {};
         }
 
-        graph.kind[index] = static_cast<std::uint8_t>(Kind::oblique);
-        graph.threshold[index] = threshold;
-        graph.detail[index] = graph.tests.add_oblique(test);
+        graph.set_oblique(index, test, threshold);
         partition(node, work);
         return node.begin + n_left;
     }
