@@ -319,9 +319,9 @@ class TreeGrower {
             in_set[view.n_bins] = split.missing_left;
             middle = partition(node, view, site, [&](auto code) { return in_set[code] != 0; });
         } else {
-            const std::uint32_t last = split.b == view.n_bins ? view.n_bins - 1 : split.a;
+            const std::uint32_t n_left = split.b == view.n_bins ? view.n_bins : split.a + 1;
             middle = partition(node, view, site, [&](std::uint32_t code) {
-                return (code <= last) | ((code == view.n_bins) & split.missing_left);
+                return code_goes_left(code, n_left, view.n_bins, split.missing_left);
             });
         }
 

@@ -1,7 +1,6 @@
 #include "margin/mean_margin.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -189,10 +188,9 @@ class Grower {
 
         const auto test = std::make_shared<const ObliqueTest>(work.terms);
         for_blocks(node, work, [&](std::size_t, std::uint32_t begin, std::uint32_t end) {
-            std::array<double, block_rows> sums;
             const auto at = [&](std::size_t i) { return table_.row(rows_[begin + i]); };
-            test->sums(end - begin, at, sums.data());
-            for (std::uint32_t i = begin; i < end; ++i) flags_[i] = !(sums[i - begin] < threshold);
+            test->go_left(end - begin, at, threshold, flags_.data() + begin);
+            for (std::uint32_t i = begin; i < end; ++i) flags_[i] = !flags_[i];
         });
         std::uint32_t n_right = 0;
         double weight_right = 0;
