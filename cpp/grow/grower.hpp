@@ -6,7 +6,9 @@
 //    parallel.
 // 3. Nodes below a size that depends on the data alone are grown whole, as tasks in parallel; a
 //    task gathers the codes of its rows into a block that fits the cache and grows there.
-// 4. With a leaf limit the frontier is a heap (best-first) instead of a stack.
+// 4. With a leaf limit the frontier is a heap (best-first) instead of a stack; blocks and
+// histograms
+//    wait there with the nodes.
 //
 // Cost: rows x features x depth, about 1 ns each. The tree depends on the arguments alone, never on
 // the number of threads.
