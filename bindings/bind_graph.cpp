@@ -5,7 +5,6 @@
 #include "arrays.hpp"
 #include "graph/coded.hpp"
 #include "graph/decision_graph.hpp"
-#include "graph/route.hpp"
 
 using namespace hedgerow;
 
@@ -162,7 +161,7 @@ nb::object apply(const DecisionGraph& graph, const Table& x, int n_jobs, const R
                 const auto at = [&](std::size_t i) {
                     return numbers + (rows ? chosen[begin + i] : begin + i) * graph.n_features;
                 };
-                find_leaves(graph, n, at, leaves.data() + begin);
+                graph.find_leaves(n, at, leaves.data() + begin);
             });
         });
     });

@@ -7,6 +7,9 @@ using namespace hedgerow;
 
 namespace {
 
+// Python's name for the limits of a mean-margin tree.
+struct MarginParams : GrowParams {};
+
 template <class T>
 MarginTable<T> table_of(const T* data, const Table& x, const Vector<std::uint32_t>& n_categories) {
     if (n_categories.size() != x.shape(1)) {
@@ -61,11 +64,11 @@ void bind_margin(nb::module_& m) {
             "__init__",
             [](MarginParams* self, std::int64_t max_depth, std::int64_t min_samples_split,
                std::int64_t min_samples_leaf, double min_weight_leaf, double ccp_alpha) {
-                new (self) MarginParams{.max_depth = max_depth,
-                                        .min_samples_split = min_samples_split,
-                                        .min_samples_leaf = min_samples_leaf,
-                                        .min_weight_leaf = min_weight_leaf,
-                                        .ccp_alpha = ccp_alpha};
+                new (self) MarginParams{{.max_depth = max_depth,
+                                         .min_samples_split = min_samples_split,
+                                         .min_samples_leaf = min_samples_leaf,
+                                         .min_weight_leaf = min_weight_leaf,
+                                         .ccp_alpha = ccp_alpha}};
             },
             nb::kw_only(), "max_depth"_a = -1, "min_samples_split"_a = 2, "min_samples_leaf"_a = 1,
             "min_weight_leaf"_a = 0.0, "ccp_alpha"_a = 0.0);

@@ -1,6 +1,5 @@
 #include "graph/coded.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace hedgerow {
@@ -35,44 +34,10 @@ void CodedGraph::read(std::int32_t i) {
 }
 
 std::vector<CodedGraph::Group> CodedGraph::group_by_leaf(std::span<Row> rows) const {
-    struct Part {
-        std::int32_t node;
-        std::size_t begin, end;
-    };
     std::vector<Group> groups;
-    std::vector<Row> to_right(rows.size());
-    std::vector<Part> stack;
-    if (!rows.empty()) stack.push_back({0, 0, rows.size()});
-    while (!stack.empty()) {
-        auto [at, begin, end] = stack.back();
-        stack.pop_back();
-        if (end - begin == 1) at = leaf_of(rows[begin], at);
-        const Node& node = nodes_[at];
-        if (node.left < 0) {
-            groups.push_back({at, end});
-            continue;
-        }
-        std::size_t n_left = 0, n_right = 0;
-        const auto divide = [&](const auto& goes_left) {
-            for (std::size_t i = begin; i < end; ++i) {  // both places are written, one for good
-                const Row row = rows[i];
-                const bool left = goes_left(row);
-                rows[begin + n_left] = to_right[n_right] = row;
-                n_left += left;
-                n_right += !left;
-            }
-        };
-        const std::uint8_t* const codes = node.codes;
-        if (codes && !node.wide && node.set < 0 &&
-            !node.missing_left) {  // the missing code is last
-            divide([codes, n = node.n_left](Row row) { return codes[row] < n; });
-        } else {
-            divide([&, at = at](Row row) { return goes_left(at, row); });
-        }
-        std::copy_n(to_right.begin(), n_right, rows.begin() + begin + n_left);
-        if (n_right > 0) stack.push_back({node.right, begin + n_left, end});
-        if (n_left > 0) stack.push_back({node.left, begin, begin + n_left});
-    }
+    route_groups(
+        *this, 0, rows, [](Row row) { return row; },
+        [&](std::int32_t leaf, std::size_t, std::size_t end) { groups.push_back({leaf, end}); });
     return groups;
 }
 

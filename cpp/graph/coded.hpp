@@ -17,10 +17,7 @@ class CodedGraph {
     // `numbers`, one row of the graph's features per row of the data, is for oblique tests alone.
     CodedGraph(const DecisionGraph& graph, const Dataset& data, const double* numbers = nullptr);
 
-    std::int32_t leaf_of(Row row, std::int32_t from = 0) const {
-        for (std::int32_t child; (child = next(from, row)) >= 0;) from = child;
-        return from;
-    }
+    std::int32_t leaf_of(Row row, std::int32_t from = 0) const { return walk(*this, from, row); }
 
     // Rows that share a leaf, from the end of those before them up to `end`.
     struct Group {
@@ -28,24 +25,43 @@ class CodedGraph {
         std::size_t end;
     };
 
-    // Reorders the rows by their leaves. A node's test is read once for all its rows, and no row
-    // waits for another's memory.
+    // Reorders the rows by their leaves.
     std::vector<Group> group_by_leaf(std::span<Row> rows) const;
 
     // The child that the row goes to, -1 at a leaf.
     std::int32_t next(std::int32_t at, Row row) const {
-        const Node& node = nodes_[at];
-        if (node.left < 0) return -1;
-        return goes_left(at, row) ? node.left : node.right;
+        return is_leaf(at) ? -1 : child(at, goes_left(at, row));
     }
 
+    // A reader of rows of the data set (graph/route.hpp).
+    bool is_leaf(std::int32_t at) const { return nodes_[at].left < 0; }
+    std::int32_t child(std::int32_t at, bool left) const {
+        return left ? nodes_[at].left : nodes_[at].right;
+    }
     bool goes_left(std::int32_t at, Row row) const {
         const Node& node = nodes_[at];
-        if (node.codes == nullptr) return is_below(at, row);
+        if (node.codes == nullptr) {
+            const double* x = numbers_ + std::size_t(row) * graph_.n_features;
+            return graph_.goes_left(at, x);
+        }
         const std::uint32_t code =
             node.wide ? reinterpret_cast<const std::uint16_t*>(node.codes)[row] : node.codes[row];
-        if (code == node.missing) return node.missing_left;
-        return node.set < 0 ? code < node.n_left : graph_.tests.in_set(node.set, code);
+        if (node.set < 0) return code_goes_left(code, node.n_left, node.missing, node.missing_left);
+        return graph_.tests.goes_left(node.set, code == node.missing ? -1.0 : code,
+                                      node.missing_left);
+    }
+    bool divides(std::int32_t, std::size_t n) const { return n > 1; }
+    template <class RowOf, class Divide>
+    void test(std::int32_t at, std::size_t, const RowOf& row_of, const Divide& divide) const {
+        const Node& node = nodes_[at];
+        if (node.codes && !node.wide && node.set < 0 && !node.missing_left) {
+            // The missing code is beyond those that go left.
+            divide([&row_of, codes = node.codes, n_left = node.n_left](std::size_t i) {
+                return codes[row_of(i)] < n_left;
+            });
+        } else {
+            divide([&](std::size_t i) { return goes_left(at, row_of(i)); });
+        }
     }
 
     // To be called when a node of the graph was changed.
@@ -61,11 +77,6 @@ class CodedGraph {
         bool missing_left = false;
         bool wide = false;
     };
-
-    bool is_below(std::int32_t at, Row row) const {
-        const double* x = numbers_ + std::size_t(row) * graph_.n_features;
-        return graph_.tests.below(graph_.detail[at], x, graph_.threshold[at]);
-    }
 
     const DecisionGraph& graph_;
     const Dataset& data_;

@@ -132,6 +132,29 @@ void DecisionGraph::make_leaf(std::int32_t node) {
     threshold[node] = 0;
 }
 
+void DecisionGraph::set_axis(std::int32_t node, std::int32_t of, double at,
+                             bool missing_goes_left) {
+    kind[node] = static_cast<std::uint8_t>(Kind::axis);
+    feature[node] = of;
+    threshold[node] = at;
+    missing_left[node] = missing_goes_left;
+    detail[node] = -1;
+}
+
+void DecisionGraph::set_category(std::int32_t node, std::int32_t of,
+                                 std::span<const std::uint64_t> set, bool missing_goes_left) {
+    set_axis(node, of, 0, missing_goes_left);
+    kind[node] = static_cast<std::uint8_t>(Kind::category);
+    detail[node] = tests.add_set(set);
+}
+
+void DecisionGraph::set_oblique(std::int32_t node, std::shared_ptr<const ObliqueTest> test,
+                                double at) {
+    set_axis(node, -1, at, false);
+    kind[node] = static_cast<std::uint8_t>(Kind::oblique);
+    detail[node] = tests.add_oblique(std::move(test));
+}
+
 void DecisionGraph::validate() const {
     const std::size_t n = n_nodes();
     require(n > 0, "the graph has no node");
@@ -177,9 +200,9 @@ void DecisionGraph::validate() const {
 }
 
 DecisionGraph join_in_preorder(const DecisionGraph& top, std::span<const DecisionGraph> parts) {
-    struct Place {
-        std::int32_t part, node, parent;
-        bool is_left;
+    struct Pending {
+        std::int32_t part, node;
+        Place place;
     };
     DecisionGraph out;
     out.n_features = top.n_features;
@@ -187,20 +210,20 @@ DecisionGraph join_in_preorder(const DecisionGraph& top, std::span<const Decisio
     std::size_t n = top.n_nodes();
     for (const auto& part : parts) n += part.n_nodes();
     out.reserve(n);
-    std::vector<Place> stack{{-1, 0, -1, false}};
+    std::vector<Pending> stack{{-1, 0, {}}};
     while (!stack.empty()) {
-        const auto [part, node, parent, is_left] = stack.back();
+        const auto [part, node, place] = stack.back();
         stack.pop_back();
         if (node < -1) {
-            stack.push_back({-2 - node, 0, parent, is_left});
+            stack.push_back({-2 - node, 0, place});
             continue;
         }
         const DecisionGraph& from = part < 0 ? top : parts[part];
         const std::int32_t to = out.copy_node(from, node);
-        if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+        out.hang(to, place);
         if (from.is_leaf(node)) continue;
-        stack.push_back({part, from.right[node], to, false});
-        stack.push_back({part, from.left[node], to, true});
+        stack.push_back({part, from.right[node], {to, false}});
+        stack.push_back({part, from.left[node], {to, true}});
     }
     return out;
 }

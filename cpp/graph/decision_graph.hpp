@@ -15,10 +15,12 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "graph/oblique.hpp"
+#include "graph/route.hpp"
 
 namespace hedgerow {
 
@@ -36,16 +38,21 @@ struct TestPool {
     std::span<const std::uint64_t> set(std::int32_t index) const {
         return {words.data() + word_start[index], words.data() + word_start[index + 1]};
     }
-    bool in_set(std::int32_t index, double code) const {
+    // A category in the set goes left; a missing one where missing values go.
+    bool goes_left(std::int32_t index, double code, bool missing_left) const {
+        if (!(code >= 0)) return missing_left;
+        // The set ends with the last category known at training; beyond it is "unseen".
         const auto members = set(index);
-        if (!(code >= 0 && code < 64.0 * static_cast<double>(members.size()))) return false;
+        if (!(code < 64.0 * static_cast<double>(members.size()))) return false;
         const auto bit = static_cast<std::uint64_t>(code);
         return members[bit / 64] >> (bit % 64) & 1;
     }
-    template <class T>
-    bool below(std::int32_t index, const T* x, double threshold) const {
-        return oblique[index]->sum(x) < threshold;
-    }
+};
+
+// Where a node hangs: on a side of its parent, or nowhere (a root).
+struct Place {
+    std::int32_t parent = -1;
+    bool is_left = false;
 };
 
 struct DecisionGraph {
@@ -68,34 +75,57 @@ struct DecisionGraph {
         return {value.data() + std::size_t(node) * n_outputs, n_outputs};
     }
 
+    // A reader of rows of numbers (graph/route.hpp).
     template <class T>
-    std::int32_t next(std::int32_t node, const T* x) const {
-        bool go_left = missing_left[node];
-        switch (static_cast<Kind>(kind[node])) {
-            case Kind::leaf:
-                return -1;
-            case Kind::axis: {
-                const double v = static_cast<double>(x[feature[node]]);
-                if (v == v) go_left = v <= threshold[node];
-                break;
-            }
-            case Kind::category: {
-                // The set ends with the last category known at training; beyond it is "unseen".
-                const double v = static_cast<double>(x[feature[node]]);
-                if (v >= 0) go_left = tests.in_set(detail[node], v);
-                break;
-            }
-            case Kind::oblique:
-                go_left = tests.below(detail[node], x, threshold[node]);
-                break;
+    bool goes_left(std::int32_t node, const T* x) const {
+        if (static_cast<Kind>(kind[node]) == Kind::oblique) {
+            return tests.oblique[detail[node]]->goes_left(x, threshold[node]);
         }
+        const double v = static_cast<double>(x[feature[node]]);
+        return static_cast<Kind>(kind[node]) == Kind::axis
+                   ? number_goes_left(v, threshold[node], missing_left[node])
+                   : tests.goes_left(detail[node], v, missing_left[node]);
+    }
+    std::int32_t child(std::int32_t node, bool go_left) const {
         return go_left ? left[node] : right[node];
     }
+    bool divides(std::int32_t, std::size_t n) const { return n >= 4; }
+    template <class RowOf, class Divide>
+    void test(std::int32_t node, std::size_t n, const RowOf& row_of, const Divide& divide) const {
+        if (static_cast<Kind>(kind[node]) == Kind::oblique) {
+            std::vector<std::uint8_t> is_left(n);
+            tests.oblique[detail[node]]->go_left(n, row_of, threshold[node], is_left.data());
+            divide([&](std::size_t i) { return is_left[i] != 0; });
+        } else if (static_cast<Kind>(kind[node]) == Kind::axis) {
+            const auto f = feature[node];
+            const double t = threshold[node];
+            const bool missing = missing_left[node];
+            divide([&](std::size_t i) {
+                return number_goes_left(static_cast<double>(row_of(i)[f]), t, missing);
+            });
+        } else {
+            divide([&](std::size_t i) { return goes_left(node, row_of(i)); });
+        }
+    }
 
+    // The child that the row goes to, -1 at a leaf.
+    template <class T>
+    std::int32_t next(std::int32_t node, const T* x) const {
+        return is_leaf(node) ? -1 : child(node, goes_left(node, x));
+    }
     template <class T>
     std::int32_t leaf_of(const T* x, std::int32_t node = 0) const {
-        for (std::int32_t child; (child = next(node, x)) >= 0;) node = child;
-        return node;
+        return walk(*this, node, x);
+    }
+    // Writes the leaf of each of n rows, where at(i) is the i-th.
+    template <class At>
+    void find_leaves(std::size_t n, const At& at, std::int32_t* leaves) const {
+        std::vector<std::uint32_t> rows(n);
+        std::iota(rows.begin(), rows.end(), 0u);
+        route_groups(*this, 0, std::span(rows), at,
+                     [&](std::int32_t leaf, std::size_t begin, std::size_t end) {
+                         for (std::size_t i = begin; i < end; ++i) leaves[rows[i]] = leaf;
+                     });
     }
 
     void reserve(std::size_t nodes);
@@ -103,11 +133,28 @@ struct DecisionGraph {
     void clear();
     // Appends a leaf without children; returns its index.
     std::int32_t add_node();
+    // The same in its place, with its statistics; its value is zero so far.
+    std::int32_t add_leaf(Place place, std::uint32_t n, double node_weight, double node_impurity) {
+        const std::int32_t node = add_node();
+        n_samples[node] = static_cast<std::int32_t>(n);
+        weight[node] = node_weight;
+        impurity[node] = node_impurity;
+        hang(node, place);
+        return node;
+    }
+    void hang(std::int32_t node, Place place) {
+        if (place.parent >= 0) (place.is_left ? left : right)[place.parent] = node;
+    }
     // Appends a copy of another graph's node, its test included, without children.
     std::int32_t copy_node(const DecisionGraph& from, std::int32_t node);
     // The same without the node's statistics and value.
     std::int32_t copy_test(const DecisionGraph& from, std::int32_t node);
+    // Gives a node another test; its children stay.
     void make_leaf(std::int32_t node);
+    void set_axis(std::int32_t node, std::int32_t of, double at, bool missing_goes_left);
+    void set_category(std::int32_t node, std::int32_t of, std::span<const std::uint64_t> set,
+                      bool missing_goes_left);
+    void set_oblique(std::int32_t node, std::shared_ptr<const ObliqueTest> test, double at);
 
     // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range,
     // acyclic, every node reachable from the root, finite numbers.

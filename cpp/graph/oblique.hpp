@@ -33,7 +33,7 @@ class ObliqueTest {
     std::vector<ObliqueTerm> terms() const;
     std::size_t nbytes() const;
 
-    // The sum of the terms for a row.
+    // The sum of the terms for a row, and whether it is below the threshold.
     template <class T>
     double sum(const T* x) const {
         double out;
@@ -45,16 +45,22 @@ class ObliqueTest {
         add_tables<1>(&x, &out);
         return out;
     }
+    template <class T>
+    bool goes_left(const T* x, double threshold) const {
+        return sum(x) < threshold;
+    }
     // The same for n rows, where at(i) is the i-th: weights are read once for four rows.
     template <class At>
-    void sums(std::size_t n, At at, double* out) const {
+    void go_left(std::size_t n, const At& at, double threshold, std::uint8_t* out) const {
         std::size_t i = 0;
         for (; consecutive_ && i + 4 <= n; i += 4) {
             const std::array rows{at(i), at(i + 1), at(i + 2), at(i + 3)};
-            sum_numbers<4>(rows.data(), out + i);
-            add_tables<4>(rows.data(), out + i);
+            std::array<double, 4> sums;
+            sum_numbers<4>(rows.data(), sums.data());
+            add_tables<4>(rows.data(), sums.data());
+            for (std::size_t r = 0; r < 4; ++r) out[i + r] = sums[r] < threshold;
         }
-        for (; i < n; ++i) out[i] = sum(at(i));
+        for (; i < n; ++i) out[i] = goes_left(at(i), threshold);
     }
 
   private:

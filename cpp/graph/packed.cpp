@@ -72,12 +72,12 @@ void PackedGraphs::add(const DecisionGraph& graph) {
     const auto root = static_cast<std::uint32_t>(nodes_.size());
     // pair_of[node]: where the children of a test stand, once they were given a place.
     std::vector<std::uint32_t> pair_of(graph.n_nodes(), 0);
-    struct Place {
+    struct Pending {
         std::int32_t node;
         std::uint32_t at;
     };
     nodes_.emplace_back();
-    std::vector<Place> stack{{0, root}};
+    std::vector<Pending> stack{{0, root}};
     while (!stack.empty()) {
         const auto [node, at] = stack.back();
         stack.pop_back();
@@ -146,14 +146,13 @@ DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
     out.n_outputs = n_outputs_;
     // A pair belongs to one test, so a test that was copied for its parents is recognised by it.
     std::unordered_map<std::uint32_t, std::int32_t> test_of_pair;
-    struct Place {
+    struct Pending {
         std::uint32_t at;
-        std::int32_t parent;
-        bool is_left;
+        Place place;
     };
-    std::vector<Place> stack{{roots_[graph], -1, false}};
+    std::vector<Pending> stack{{roots_[graph], {}}};
     while (!stack.empty()) {
-        const auto [at, parent, is_left] = stack.back();
+        const auto [at, place] = stack.back();
         stack.pop_back();
         const PackedNode& node = nodes_[at];
         std::int32_t to;
@@ -166,26 +165,21 @@ DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
                 add_value(node, out.value.data() + std::size_t(to) * n_outputs_);
             } else {
                 test_of_pair.emplace(node.left, to);
-                out.missing_left[to] = bool(node.test & PackedNode::missing_left);
-                const auto index = node.index();
+                const bool missing_left = node.test & PackedNode::missing_left;
+                const auto index = static_cast<std::int32_t>(node.index());
                 if (node.test & PackedNode::oblique) {
-                    out.kind[to] = static_cast<std::uint8_t>(Kind::oblique);
-                    out.threshold[to] = node.number;
-                    out.detail[to] = out.tests.add_oblique(tests_.oblique[index]);
+                    out.set_oblique(to, tests_.oblique[index], node.number);
                 } else if (node.test & PackedNode::category) {
-                    out.kind[to] = static_cast<std::uint8_t>(Kind::category);
-                    out.feature[to] = static_cast<std::int32_t>(category_feature_[index]);
-                    out.detail[to] = out.tests.add_set(tests_.set(std::int32_t(index)));
+                    const auto feature = static_cast<std::int32_t>(category_feature_[index]);
+                    out.set_category(to, feature, tests_.set(index), missing_left);
                 } else {
-                    out.kind[to] = static_cast<std::uint8_t>(Kind::axis);
-                    out.feature[to] = static_cast<std::int32_t>(index);
-                    out.threshold[to] = node.number;
+                    out.set_axis(to, index, node.number, missing_left);
                 }
-                stack.push_back({node.left + 1, to, false});
-                stack.push_back({node.left, to, true});
+                stack.push_back({node.left + 1, {to, false}});
+                stack.push_back({node.left, {to, true}});
             }
         }
-        if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+        out.hang(to, place);
     }
     return out;
 }
@@ -212,12 +206,12 @@ void PackedGraphs::apply(const T* x, std::size_t n_rows, std::int32_t* out, Team
             }
         }
     }
-    const std::size_t n_tasks = (n_rows + rows_per_task - 1) / rows_per_task;
-    team.for_each(n_tasks, [&](std::size_t task, int) {
-        const std::size_t end = std::min((task + 1) * rows_per_task, n_rows);
+    for_blocks(n_rows, sizeof(T), team, [&](std::size_t begin, std::size_t end) {
+        std::array<std::uint32_t, most_rows> leaves;
         for (std::size_t g = 0; g < n_graphs(); ++g) {
-            for (std::size_t row = task * rows_per_task; row < end; ++row) {
-                out[row * n_graphs() + g] = number[route(roots_[g], x + row * n_features_)];
+            route_block(g, x + begin * n_features_, end - begin, leaves.data());
+            for (std::size_t row = begin; row < end; ++row) {
+                out[row * n_graphs() + g] = number[leaves[row - begin]];
             }
         }
     });
@@ -330,24 +324,47 @@ std::size_t PackedGraphs::nbytes() const {
            values_.size() * sizeof(double) + tests_.words.size() * 8 + oblique;
 }
 
+struct PackedGraphs::Reader {
+    const PackedGraphs& graphs;
+
+    const PackedNode& at(std::uint32_t node) const { return graphs.nodes_[node]; }
+    bool is_leaf(std::uint32_t node) const { return at(node).is_leaf(); }
+    std::uint32_t child(std::uint32_t node, bool left) const { return at(node).left + !left; }
+
+    // Of a node that is no oblique test; a leaf is read as a test of the first feature.
+    template <bool has_categories, class T>
+    static bool goes_left(const PackedGraphs& graphs, const PackedNode& node, const T* x) {
+        const bool missing_left = node.test & PackedNode::missing_left;
+        const std::uint32_t index = node.index();
+        if (has_categories && (node.test & PackedNode::category)) {
+            return graphs.tests_.goes_left(static_cast<std::int32_t>(index),
+                                           static_cast<double>(x[graphs.category_feature_[index]]),
+                                           missing_left);
+        }
+        return number_goes_left(static_cast<double>(x[index]), node.number, missing_left);
+    }
+    template <class T>
+    bool goes_left(std::uint32_t node, const T* x) const {
+        if (!is_oblique(node)) return goes_left<true>(graphs, at(node), x);
+        return oblique(node).goes_left(x, at(node).number);
+    }
+
+    bool is_oblique(std::uint32_t node) const { return at(node).test & PackedNode::oblique; }
+    const ObliqueTest& oblique(std::uint32_t node) const {
+        return *graphs.tests_.oblique[at(node).index()];
+    }
+    bool divides(std::uint32_t node, std::size_t n) const { return is_oblique(node) && n >= 4; }
+    template <class RowOf, class Divide>
+    void test(std::uint32_t node, std::size_t n, const RowOf& row_of, const Divide& divide) const {
+        std::array<std::uint8_t, most_rows> is_left;
+        oblique(node).go_left(n, row_of, at(node).number, is_left.data());
+        divide([&](std::size_t i) { return is_left[i] != 0; });
+    }
+};
+
 template <class T>
 std::uint32_t PackedGraphs::route(std::uint32_t at, const T* x) const {
-    for (;;) {
-        const PackedNode& node = nodes_[at];
-        if (node.is_leaf()) return at;
-        bool go_left = node.test & PackedNode::missing_left;
-        const auto index = node.index();
-        if (node.test & PackedNode::oblique) {
-            go_left = tests_.below(static_cast<std::int32_t>(index), x, node.number);
-        } else if (node.test & PackedNode::category) {
-            const auto v = static_cast<double>(x[category_feature_[index]]);
-            if (v >= 0) go_left = tests_.in_set(static_cast<std::int32_t>(index), v);
-        } else {
-            const auto v = static_cast<double>(x[index]);
-            if (v == v) go_left = v <= node.number;
-        }
-        at = node.left + !go_left;
-    }
+    return walk(Reader{*this}, at, x);
 }
 
 template <bool has_categories, class T>
@@ -360,17 +377,8 @@ void PackedGraphs::route_together(std::uint32_t root, const T* x, std::uint32_t*
         for (std::size_t i = 0; i < rows_together; ++i) {
             const PackedNode& node = nodes[at[i]];
             const std::uint32_t is_test = node.test >> 31;
-            const bool missing_left = node.test & PackedNode::missing_left;
-            bool go_left;
-            if (has_categories && (node.test & PackedNode::category)) {
-                const auto v =
-                    static_cast<double>(x[i * n_features_ + category_feature_[node.index()]]);
-                go_left = v >= 0 ? tests_.in_set(static_cast<std::int32_t>(node.index()), v)
-                                 : missing_left;
-            } else {
-                const auto v = static_cast<double>(x[i * n_features_ + node.index()]);
-                go_left = (v <= node.number) | ((v != v) & missing_left);
-            }
+            const bool go_left =
+                Reader::goes_left<has_categories>(*this, node, x + i * n_features_);
             at[i] = node.left + (is_test & !go_left);
             moving |= is_test;
         }
@@ -379,41 +387,30 @@ void PackedGraphs::route_together(std::uint32_t root, const T* x, std::uint32_t*
 }
 
 template <class T>
-void PackedGraphs::route_by_node(std::uint32_t root, const T* x, std::size_t n_rows,
-                                 std::uint32_t* leaves) const {
-    struct Group {
-        std::uint32_t at;
-        std::size_t begin, end;
-    };
-    std::array<std::uint16_t, most_rows> rows, right;
-    std::array<double, most_rows> sums;
-    std::iota(rows.begin(), rows.end(), std::uint16_t{0});
-    std::vector<Group> stack{{root, 0, n_rows}};
-    while (!stack.empty()) {
-        const auto [at, begin, end] = stack.back();
-        stack.pop_back();
-        const PackedNode& node = nodes_[at];
-        // Few rows, or another kind of test: each goes its own way from here.
-        if (!(node.test & PackedNode::oblique) || end - begin < 4) {
-            for (std::size_t i = begin; i < end; ++i) {
-                leaves[rows[i]] = route(at, x + rows[i] * n_features_);
-            }
-            continue;
-        }
-        const auto row = [&](std::size_t i) { return x + rows[begin + i] * n_features_; };
-        tests_.oblique[node.index()]->sums(end - begin, row, sums.data());
-        std::size_t to = begin, n_right = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            const bool is_left = sums[i - begin] < node.number;
-            right[n_right] = rows[i];
-            rows[to] = rows[i];
-            to += is_left;
-            n_right += !is_left;
-        }
-        std::copy_n(right.begin(), n_right, rows.begin() + static_cast<std::ptrdiff_t>(to));
-        if (to < end) stack.push_back({node.left + 1, to, end});
-        if (begin < to) stack.push_back({node.left, begin, to});
+void PackedGraphs::route_block(std::size_t graph, const T* x, std::size_t n_rows,
+                               std::uint32_t* leaves) const {
+    const std::uint32_t root = roots_[graph];
+    if (flags_[graph] & PackedNode::oblique) {
+        std::array<std::uint16_t, most_rows> rows;
+        std::iota(rows.begin(), rows.end(), std::uint16_t{0});
+        route_groups(
+            Reader{*this}, root, std::span(rows).first(n_rows),
+            [&](std::uint16_t row) { return x + row * n_features_; },
+            [&](std::uint32_t leaf, std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i) leaves[rows[i]] = leaf;
+            });
+        return;
     }
+    const bool has_categories = flags_[graph] & PackedNode::category;
+    std::size_t row = 0;
+    for (; n_features_ > 0 && row + rows_together <= n_rows; row += rows_together) {
+        if (has_categories) {
+            route_together<true>(root, x + row * n_features_, leaves + row);
+        } else {
+            route_together<false>(root, x + row * n_features_, leaves + row);
+        }
+    }
+    for (; row < n_rows; ++row) leaves[row] = route(root, x + row * n_features_);
 }
 
 void PackedGraphs::add_value(const PackedNode& leaf, double* out) const {
@@ -423,6 +420,11 @@ void PackedGraphs::add_value(const PackedNode& leaf, double* out) const {
     }
     const double* value = values_.data() + std::bit_cast<std::uint64_t>(leaf.number) * n_outputs_;
     for (std::uint32_t k = 0; k < n_outputs_; ++k) out[k] += value[k];
+}
+
+template <class T>
+void PackedGraphs::add_value_of(std::size_t graph, const T* x, double* out) const {
+    add_value(nodes_[route(roots_[graph], x)], out);
 }
 
 template <class T>
@@ -440,21 +442,7 @@ void PackedGraphs::predict_block(const T* x, std::size_t n_rows, double* out) co
     std::fill_n(out, n_rows * n_outputs_, 0.0);
     std::array<std::uint32_t, most_rows> leaves;
     for (std::size_t g = 0; g < n_graphs(); ++g) {
-        if (flags_[g] & PackedNode::oblique) {
-            route_by_node(roots_[g], x, n_rows, leaves.data());
-        } else {
-            const bool has_categories = flags_[g] & PackedNode::category;
-            std::size_t row = 0;
-            for (; n_features_ > 0 && row + rows_together <= n_rows; row += rows_together) {
-                const T* rows = x + row * n_features_;
-                if (has_categories) {
-                    route_together<true>(roots_[g], rows, leaves.data() + row);
-                } else {
-                    route_together<false>(roots_[g], rows, leaves.data() + row);
-                }
-            }
-            for (; row < n_rows; ++row) leaves[row] = route(roots_[g], x + row * n_features_);
-        }
+        route_block(g, x, n_rows, leaves.data());
         for (std::size_t row = 0; row < n_rows; ++row) {
             add_value(nodes_[leaves[row]], out + row * n_outputs_);
         }
@@ -464,26 +452,29 @@ void PackedGraphs::predict_block(const T* x, std::size_t n_rows, double* out) co
     for (std::size_t i = 0; i < n_rows * n_outputs_; ++i) out[i] *= scale;
 }
 
-template <class T, class Body>
-void PackedGraphs::for_blocks(const T* x, std::size_t n_rows, Team& team, const Body& body) const {
+template <class Body>
+void PackedGraphs::for_blocks(std::size_t n_rows, std::size_t number_bytes, Team& team,
+                              const Body& body) const {
     const bool read_again = n_graphs() > 1 || !tests_.oblique.empty();
-    const std::size_t fitting = block_bytes / (n_features_ + 1) / sizeof(T);
+    const std::size_t fitting = block_bytes / (n_features_ + 1) / number_bytes;
     const std::size_t size =
         read_again ? std::clamp(fitting, rows_per_task, most_rows) : rows_per_task;
     team.for_each((n_rows + size - 1) / size, [&](std::size_t task, int) {
-        const std::size_t begin = task * size;
-        const std::size_t end = std::min(begin + size, n_rows);
-        if (count_infinite(x + begin * n_features_, (end - begin) * n_features_) > 0) {
-            throw std::invalid_argument(
-                "Input X contains infinity: replace it by a number or by NaN.");
-        }
-        body(begin, end);
+        body(task * size, std::min((task + 1) * size, n_rows));
     });
 }
 
 template <class T>
+void PackedGraphs::refuse_infinite(const T* x, std::size_t n_rows) const {
+    if (count_infinite(x, n_rows * n_features_) > 0) {
+        throw std::invalid_argument("Input X contains infinity: replace it by a number or by NaN.");
+    }
+}
+
+template <class T>
 void PackedGraphs::predict(const T* x, std::size_t n_rows, double* out, Team& team) const {
-    for_blocks(x, n_rows, team, [&](std::size_t begin, std::size_t end) {
+    for_blocks(n_rows, sizeof(T), team, [&](std::size_t begin, std::size_t end) {
+        refuse_infinite(x + begin * n_features_, end - begin);
         predict_block(x + begin * n_features_, end - begin, out + begin * n_outputs_);
     });
 }
@@ -491,7 +482,8 @@ void PackedGraphs::predict(const T* x, std::size_t n_rows, double* out, Team& te
 template <class T>
 void PackedGraphs::predict_class(const T* x, std::size_t n_rows, std::int32_t* out,
                                  Team& team) const {
-    for_blocks(x, n_rows, team, [&](std::size_t begin, std::size_t end) {
+    for_blocks(n_rows, sizeof(T), team, [&](std::size_t begin, std::size_t end) {
+        refuse_infinite(x + begin * n_features_, end - begin);
         std::vector<double> values((end - begin) * n_outputs_);
         predict_block(x + begin * n_features_, end - begin, values.data());
         for (std::size_t row = begin; row < end; ++row) {
@@ -508,6 +500,8 @@ template void PackedGraphs::predict_class(const float*, std::size_t, std::int32_
 template void PackedGraphs::predict_class(const double*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::apply(const float*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::apply(const double*, std::size_t, std::int32_t*, Team&) const;
+template void PackedGraphs::add_value_of(std::size_t, const float*, double*) const;
+template void PackedGraphs::add_value_of(std::size_t, const double*, double*) const;
 template void PackedGraphs::predict_row(const float*, double*) const;
 template void PackedGraphs::predict_row(const double*, double*) const;
 

@@ -83,9 +83,7 @@ class PackedGraphs {
 
     // One row's value in one graph.
     template <class T>
-    void add_value_of(std::size_t graph, const T* x, double* out) const {
-        add_value(nodes_[route(roots_[graph], x)], out);
-    }
+    void add_value_of(std::size_t graph, const T* x, double* out) const;
     // Features that a graph tests, ascending.
     std::vector<std::uint32_t> features_of(std::size_t graph) const;
 
@@ -103,16 +101,22 @@ class PackedGraphs {
   private:
     void validate() const;
     void note_kinds();
+    // A reader of rows of numbers (graph/route.hpp); nodes are places in `nodes_`.
+    struct Reader;
     template <class T>
     std::uint32_t route(std::uint32_t at, const T* x) const;
     template <bool has_categories, class T>
     void route_together(std::uint32_t root, const T* x, std::uint32_t* leaves) const;
+    // The leaves of a block of rows in one graph.
     template <class T>
-    void route_by_node(std::uint32_t root, const T* x, std::size_t n_rows,
-                       std::uint32_t* leaves) const;
-    // Calls body(first row, end) for blocks of rows without infinite numbers.
-    template <class T, class Body>
-    void for_blocks(const T* x, std::size_t n_rows, Team& team, const Body& body) const;
+    void route_block(std::size_t graph, const T* x, std::size_t n_rows,
+                     std::uint32_t* leaves) const;
+    // Calls body(first row, end) for blocks of rows.
+    template <class Body>
+    void for_blocks(std::size_t n_rows, std::size_t number_bytes, Team& team,
+                    const Body& body) const;
+    template <class T>
+    void refuse_infinite(const T* x, std::size_t n_rows) const;
     template <class T>
     void predict_block(const T* x, std::size_t n_rows, double* out) const;
     std::uint64_t value_row(std::span<const double> value);

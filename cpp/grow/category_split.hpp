@@ -7,12 +7,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <span>
 #include <vector>
 
+#include "base/power_method.hpp"
 #include "base/random.hpp"
 #include "grow/criterion.hpp"
 #include "grow/split.hpp"
@@ -47,7 +46,7 @@ std::vector<double> principal_scores(const Stats& stats, const typename Stats::N
     }
     // Start from the category farthest from the mean: never orthogonal to the component by
     // accident.
-    std::vector<double> direction(k), next(k), scores(c);
+    std::vector<double> direction(k), next, scores(c);
     double farthest = -1;
     for (std::size_t i = 0; i < c; ++i) {
         const double norm = std::inner_product(&p[i * k], &p[i * k] + k, &p[i * k], 0.0);
@@ -56,18 +55,13 @@ std::vector<double> principal_scores(const Stats& stats, const typename Stats::N
             std::copy(&p[i * k], &p[i * k] + k, direction.begin());
         }
     }
-    for (int round = 0; round < 50; ++round) {
-        std::fill(next.begin(), next.end(), 0.0);
+    power_method(50, direction, next, [&](const auto& from, auto& to) {
+        std::fill(to.begin(), to.end(), 0.0);
         for (std::size_t i = 0; i < c; ++i) {
-            scores[i] = std::inner_product(direction.begin(), direction.end(), &p[i * k], 0.0);
-            for (std::uint32_t j = 0; j < k; ++j) next[j] += weights[i] * scores[i] * p[i * k + j];
+            scores[i] = std::inner_product(from.begin(), from.end(), &p[i * k], 0.0);
+            for (std::uint32_t j = 0; j < k; ++j) to[j] += weights[i] * scores[i] * p[i * k + j];
         }
-        const double norm =
-            std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
-        if (norm == 0) break;
-        for (double& d : next) d /= norm;
-        direction.swap(next);
-    }
+    });
     return scores;
 }
 
@@ -197,24 +191,6 @@ bool scan_random_categories(Sides& sides, const typename Sides::Number* bins, co
         best.left_codes = std::move(codes);
     }
     return true;
-}
-
-// The left set of a split as bits over the data set's categories. Categories absent from the node's
-// rows go where missing values go.
-inline std::vector<std::uint64_t> category_set(const CodeView& view, std::span<const Row> rows,
-                                               const std::vector<std::uint8_t>& in_set,
-                                               bool missing_left) {
-    const std::uint32_t n_categories = view.column->n_bins;
-    std::vector<std::uint8_t> left(n_categories, missing_left);
-    for (const Row row : rows) {
-        const std::uint32_t code = view.at(row);
-        if (code != view.n_bins) left[view.data_code(code)] = in_set[code];
-    }
-    std::vector<std::uint64_t> words((n_categories + 63) / 64);
-    for (std::uint32_t c = 0; c < n_categories; ++c) {
-        words[c / 64] |= std::uint64_t{left[c]} << (c % 64);
-    }
-    return words;
 }
 
 }  // namespace hedgerow

@@ -22,6 +22,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "grow/impurity.hpp"
+
 namespace hedgerow {
 
 template <class Number_, bool weighted_>
@@ -181,7 +183,7 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
   public:
     using Number = typename Base::Number;
     using Base::Base;
-    static constexpr bool on_bits = std::is_integral_v<Number>;  // see grow/small_tree.hpp
+    static constexpr bool on_bits = std::is_integral_v<Number>;  // see grow/bit_tree.hpp
 
     static double node_score(const Stats& stats, const Number* total) {
         Sum squares = 0;
@@ -361,8 +363,7 @@ class EntropySides : public ClassSides<EntropySides<Stats>, Stats> {
         const double weight = stats.weight(total);
         double entropy = 0;
         for (std::uint32_t k = 0; k < stats.n_classes; ++k) {
-            const double p = total[k] / weight;
-            if (p > 0) entropy -= p * std::log2(p);
+            entropy -= p_log2_p(total[k] / weight);
         }
         return std::max(0.0, entropy);
     }

@@ -1,4 +1,4 @@
-#include "grow/sample.hpp"
+#include "grow/by_criterion.hpp"
 
 namespace hedgerow {
 

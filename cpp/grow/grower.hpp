@@ -3,11 +3,12 @@
 // 1. The rows, targets and weights are copied into arrays that each split partitions in place, so
 //    a node is a range and its targets are read in order.
 // 2. Large nodes: one histogram per feature, the larger child's by subtraction; features in
-// parallel.
+//    parallel.
 // 3. Nodes below a size that depends on the data alone are grown whole, as tasks in parallel; a
-// task
-//    gathers the codes of its rows into a block that fits the cache and grows there.
-// 4. With a leaf limit the frontier is a heap (best-first) instead of a stack.
+//    task gathers the codes of its rows into a block that fits the cache and grows there.
+// 4. With a leaf limit the frontier is a heap (best-first) instead of a stack; blocks and
+// histograms
+//    wait there with the nodes.
 //
 // Cost: rows x features x depth, about 1 ns each. The tree depends on the arguments alone, never on
 // the number of threads.
@@ -20,19 +21,12 @@
 #include "data/row_codes.hpp"
 #include "data/rows.hpp"
 #include "graph/decision_graph.hpp"
-#include "grow/split.hpp"
+#include "grow/params.hpp"
+#include "grow/targets.hpp"
 
 namespace hedgerow {
 
-// `classes` or `numbers`, and `weights`, which may be empty, are indexed by data-set row; rows of
-// weight zero are left out.
-struct GrowTargets {
-    std::span<const std::int32_t> classes;
-    std::span<const double> numbers;
-    std::span<const double> weights;
-};
-
-// `by_row` may be null; it speeds up many trees on few rows each.
+// Rows of weight zero are left out. `by_row` may be null; it speeds up many trees on few rows each.
 DecisionGraph grow(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                    const GrowParams& params, Team& team, const RowCodes* by_row = nullptr);
 

@@ -13,86 +13,16 @@
 #include <cstdint>
 #include <type_traits>
 #include <vector>
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
+#include "grow/node_rows.hpp"
+#include "grow/row_bits.hpp"
 #include "grow/split.hpp"
 
 namespace hedgerow {
 
-template <class Stats>
-struct NodeRows {
-    const Row* rows;
-    const typename Stats::Target* targets;
-    const typename Stats::Weight* weights;  // null when unweighted
-    std::uint32_t n;
-    const typename Stats::Number* total;
-
-    auto weight(std::uint32_t i) const {
-        if constexpr (Stats::weighted) return weights[i];
-        return typename Stats::Weight{1};
-    }
-};
-
 namespace detail {
 
-inline constexpr std::uint32_t rows_per_word = 64;
 inline constexpr std::uint8_t never_left = 255;
-
-inline std::uint32_t words_for(std::uint32_t n) { return (n + rows_per_word - 1) / rows_per_word; }
-
-// Which of 64 codes are at most `last`, as bits.
-inline std::uint64_t bits_up_to(const std::uint8_t* codes, std::uint8_t last) {
-#ifdef __AVX2__
-    const auto half = [&](const std::uint8_t* from) {
-        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-        const __m256i low = _mm256_min_epu8(v, _mm256_set1_epi8(static_cast<char>(last)));
-        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, v)));
-    };
-    return half(codes) | std::uint64_t{half(codes + 32)} << 32;
-#else
-    std::uint64_t bits = 0;
-    for (std::uint32_t i = 0; i < rows_per_word; ++i) bits |= std::uint64_t{codes[i] <= last} << i;
-    return bits;
-#endif
-}
-
-// Which of 64 numbers have a binary digit, as bits.
-inline std::uint64_t bits_of_digit(const std::uint8_t* numbers, std::uint32_t digit) {
-#ifdef __AVX2__
-    const auto half = [&](const std::uint8_t* from) {
-        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-        const __m256i up = _mm256_sll_epi16(v, _mm_cvtsi32_si128(static_cast<int>(7 - digit)));
-        return static_cast<std::uint32_t>(_mm256_movemask_epi8(up));
-    };
-    return half(numbers) | std::uint64_t{half(numbers + 32)} << 32;
-#else
-    std::uint64_t bits = 0;
-    for (std::uint32_t i = 0; i < rows_per_word; ++i) {
-        bits |= std::uint64_t{numbers[i] >> digit & 1u} << i;
-    }
-    return bits;
-#endif
-}
-
-// Bits as 64 bytes, 255 for a one.
-inline void spread_bits(std::uint64_t bits, std::uint8_t* out) {
-#ifdef __AVX2__
-    const auto half = [&](std::uint32_t from, std::uint8_t* to) {
-        const __m256i bytes = _mm256_shuffle_epi8(
-            _mm256_set1_epi32(static_cast<int>(from)),
-            _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
-        const __m256i places = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
-        const __m256i ones = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, places), places);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), ones);
-    };
-    half(static_cast<std::uint32_t>(bits), out);
-    half(static_cast<std::uint32_t>(bits >> 32), out + 32);
-#else
-    for (std::uint32_t i = 0; i < rows_per_word; ++i) out[i] = bits >> i & 1 ? 255 : 0;
-#endif
-}
 
 struct CodeRange {
     std::uint32_t low, high, n_missing;  // of the codes that are not missing
@@ -104,7 +34,6 @@ template <class Stats>
 class LeftStats {
     using Number = typename Stats::Number;
     static constexpr bool may_count_bits = Stats::classes && std::is_integral_v<Number>;
-    static constexpr std::uint32_t most_digits = 8;
 
   public:
     // Another node begins: what was prepared for the last one is void.
@@ -113,7 +42,7 @@ class LeftStats {
     // Whether one pass over the bits takes the place of adding row by row.
     bool counts_bits(const Stats& stats, const NodeRows<Stats>& node) {
         if (!prepared_) prepare(stats, node);
-        return n_digits_ > 0;
+        return counts_bits_;
     }
 
     // The node's codes of a feature as they are, with their range.
@@ -125,7 +54,7 @@ class LeftStats {
         // One more than each code, so that the padding wraps to 0 and is not the highest.
         std::uint8_t low = 255, past_high = 0;
         const std::uint8_t* const codes = codes_.data();
-        for (std::uint32_t i = 0; i < n_words_ * detail::rows_per_word; ++i) {
+        for (std::uint32_t i = 0; i < n_words_ * bits::word_rows; ++i) {
             low = std::min(low, codes[i]);
             past_high = std::max(past_high, static_cast<std::uint8_t>(codes[i] + 1));
         }
@@ -161,41 +90,20 @@ class LeftStats {
 
     void prepare(const Stats& stats, const NodeRows<Stats>& node) {
         prepared_ = true;
-        n_words_ = detail::words_for(node.n);
-        if (codes_.size() < n_words_ * detail::rows_per_word) {
-            codes_.resize(n_words_ * detail::rows_per_word);
+        n_words_ = bits::words_for(node.n);
+        if (codes_.size() < n_words_ * bits::word_rows) {
+            codes_.resize(n_words_ * bits::word_rows);
         }
-        std::fill(codes_.begin() + node.n, codes_.begin() + n_words_ * detail::rows_per_word,
+        std::fill(codes_.begin() + node.n, codes_.begin() + n_words_ * bits::word_rows,
                   detail::never_left);
         sums_.assign(2 * stats.width(), Number{0});
-        n_digits_ = 0;
+        counts_bits_ = false;
         if constexpr (may_count_bits) set_class_bits(stats, node);
     }
 
     void set_class_bits(const Stats& stats, const NodeRows<Stats>& node) {
-        std::uint32_t n_digits = 1;
-        if constexpr (Stats::weighted) {
-            Number heaviest = 1;
-            for (std::uint32_t i = 0; i < node.n; ++i) {
-                heaviest = std::max(heaviest, node.weights[i]);
-            }
-            n_digits =
-                static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint32_t>(heaviest)));
-            if (n_digits > most_digits) return;
-            weights_.resize(codes_.size());
-            for (std::uint32_t i = 0; i < node.n; ++i) {
-                weights_[i] = static_cast<std::uint8_t>(node.weights[i]);
-            }
-            digit_bits_.resize(std::size_t(n_words_) * n_digits);
-            std::uint64_t* bits = digit_bits_.data();
-            for (std::uint32_t word = 0; word < n_words_; ++word) {
-                for (std::uint32_t digit = 0; digit < n_digits; ++digit) {
-                    *bits++ =
-                        detail::bits_of_digit(weights_.data() + std::size_t(word) * 64, digit);
-                }
-            }
-        }
-        n_digits_ = n_digits;
+        counts_bits_ = weights_.take(node);
+        if (!counts_bits_) return;
         class_end_.resize(stats.n_outputs());
         const auto* const begin = node.targets;
         const auto* next = begin;
@@ -221,7 +129,7 @@ class LeftStats {
     void sum_up_to(const Stats& stats, const NodeRows<Stats>& node, std::uint8_t last) {
         if constexpr (!Stats::classes) {
             sum_numbers(node, last);
-        } else if (n_digits_ > 0) {
+        } else if (counts_bits_) {
             count_classes(stats, last);
         } else {
             // There is no branch on the side, and the right side is summed for nothing.
@@ -239,7 +147,7 @@ class LeftStats {
         std::uint64_t* const left = left_bits_.data();
         std::uint32_t n = 0;
         for (std::uint32_t word = 0; word < n_words; ++word) {
-            left[word] = detail::bits_up_to(codes_.data() + std::size_t(word) * 64, last);
+            left[word] = bits::up_to(codes_.data() + std::size_t(word) * 64, last);
             n += static_cast<std::uint32_t>(std::popcount(left[word]));
         }
         std::uint32_t at = 0;
@@ -247,24 +155,13 @@ class LeftStats {
             std::uint32_t sum = 0;
             for (const std::uint32_t end = class_end_[k]; at < end;) {
                 const std::uint32_t word = at / 64, stop = std::min(end, (word + 1) * 64);
-                const std::uint64_t rows = (~std::uint64_t{0} >> (64 - (stop - at))) << (at % 64);
-                sum += weight_in(word, left[word] & rows);
+                const bits::Set rows = bits::first_rows(stop - at) << (at % 64);
+                sum += weights_.of(word, left[word] & rows);
                 at = stop;
             }
             sums_[k] = static_cast<Number>(sum);
         }
         if constexpr (Stats::weighted) sums_[stats.n_padded()] = static_cast<Number>(n);
-    }
-
-    // The weight of some rows of a word.
-    std::uint32_t weight_in(std::uint32_t word, std::uint64_t rows) const {
-        if constexpr (!Stats::weighted) return static_cast<std::uint32_t>(std::popcount(rows));
-        std::uint32_t sum = 0;
-        const std::uint64_t* bits = digit_bits_.data() + std::size_t(word) * n_digits_;
-        for (std::uint32_t digit = 0; digit < n_digits_; ++digit) {
-            sum += static_cast<std::uint32_t>(std::popcount(rows & bits[digit])) << digit;
-        }
-        return sum;
     }
 
     // The number or 0, without a branch that random thresholds would mispredict.
@@ -289,7 +186,7 @@ class LeftStats {
         for (; i < node.n; ++i) add(i % lanes, i);
         for (std::uint32_t word = 0; word < n_words_; ++word) {
             n += static_cast<std::uint32_t>(
-                std::popcount(detail::bits_up_to(codes_.data() + std::size_t(word) * 64, last)));
+                std::popcount(bits::up_to(codes_.data() + std::size_t(word) * 64, last)));
         }
         const auto total = [](const auto& of) { return (of[0] + of[1]) + (of[2] + of[3]); };
         sums_[0] = total(sum);
@@ -299,13 +196,12 @@ class LeftStats {
 
     bool prepared_ = false;
     std::uint32_t n_words_ = 0;
-    std::uint32_t n_digits_ = 0;       // of the largest weight; 0: bits are not counted
+    bool counts_bits_ = false;
     std::vector<std::uint8_t> codes_;  // padded to whole words
-    std::vector<std::uint8_t> weights_;
-    std::vector<std::uint64_t> digit_bits_;  // by word, then by digit of the weights
-    std::vector<std::uint32_t> class_end_;   // the position behind the last row of each class
-    std::vector<std::uint64_t> left_bits_;   // n_words: the rows that go left
-    std::vector<Number> sums_;               // left, and right where it is summed too
+    bits::Weights<Stats> weights_;
+    std::vector<std::uint32_t> class_end_;  // the position behind the last row of each class
+    std::vector<std::uint64_t> left_bits_;  // n_words: the rows that go left
+    std::vector<Number> sums_;              // left, and right where it is summed too
 };
 
 }  // namespace hedgerow

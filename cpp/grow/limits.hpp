@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "grow/params.hpp"
 #include "grow/split.hpp"
 
 namespace hedgerow {

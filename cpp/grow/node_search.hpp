@@ -15,13 +15,12 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "grow/block_tree.hpp"
+#include "grow/bit_tree.hpp"
 #include "grow/drawing.hpp"
 #include "grow/gathered.hpp"
 #include "grow/histogram.hpp"
 #include "grow/partition.hpp"
 #include "grow/random_split.hpp"
-#include "grow/small_tree.hpp"
 #include "grow/split_search.hpp"
 
 namespace hedgerow {
@@ -42,7 +41,7 @@ struct Workspace {
     std::vector<Number> own_total;
     std::vector<typename Stats::Target> own_targets;
     LeftStats<Stats> left;
-    std::conditional_t<Sides::on_bits, BlockTree<Sides>, Nothing> bits;
+    std::conditional_t<Sides::on_bits, BitTrees<Sides>, Nothing> bits;
     RowBlock block;
     std::vector<std::uint32_t> keys, scratch;
     std::vector<std::uint32_t> features;
@@ -113,7 +112,7 @@ class NodeSearch {
     }
 
     // Grows the node's whole subtree, if it is one for bits.
-    bool grow_on_bits(const Rows& node, const SmallNode& root, const Views& views, Work& work,
+    bool grow_on_bits(const Rows& node, const bits::NodeStart& root, const Views& views, Work& work,
                       const Limits& limits, DecisionGraph& graph) const {
         if constexpr (Sides::on_bits) {
             return work.bits.grow(node, root,

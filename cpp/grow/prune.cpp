@@ -115,25 +115,25 @@ PruningPath pruning_path(const DecisionGraph& tree, Team& team) {
 }
 
 DecisionGraph cut_at(const DecisionGraph& tree, const std::vector<bool>& ends) {
-    struct Place {
-        std::int32_t node, parent;
-        bool is_left;
+    struct Pending {
+        std::int32_t node;
+        Place place;
     };
     DecisionGraph out;
     out.n_features = tree.n_features;
     out.n_outputs = tree.n_outputs;
-    std::vector<Place> stack{{0, -1, false}};
+    std::vector<Pending> stack{{0, {}}};
     while (!stack.empty()) {
-        const auto [node, parent, is_left] = stack.back();
+        const auto [node, place] = stack.back();
         stack.pop_back();
         const std::int32_t to = out.copy_node(tree, node);
-        if (parent >= 0) (is_left ? out.left : out.right)[parent] = to;
+        out.hang(to, place);
         if (ends[node] || tree.is_leaf(node)) {
             out.make_leaf(to);
             continue;
         }
-        stack.push_back({tree.right[node], to, false});
-        stack.push_back({tree.left[node], to, true});
+        stack.push_back({tree.right[node], {to, false}});
+        stack.push_back({tree.left[node], {to, true}});
     }
     return out;
 }

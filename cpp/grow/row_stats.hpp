@@ -6,11 +6,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
-#include "grow/sample.hpp"
+#include "grow/impurity.hpp"
+#include "grow/params.hpp"
+#include "grow/targets.hpp"
 
 namespace hedgerow {
 
@@ -55,27 +56,16 @@ class RowStats {
 
     std::uint32_t n_rows(std::int32_t set) const { return n_rows_[set]; }
     double weight(std::int32_t set) const { return at(set)[width_ - 1]; }
-    double weight_of(Row row) const {
-        return targets_.weights.empty() ? 1.0 : targets_.weights[row];
-    }
+    double weight_of(Row row) const { return targets_.weight(row); }
 
     double loss(std::int32_t set) const {
         const double* sums = at(set);
         const double weight = this->weight(set);
         if (weight <= 0) return 0;
-        double loss = 0;
-        if (!has_classes()) {
-            loss = sums[1] - sums[0] * sums[0] / weight;
-        } else if (criterion_ == Criterion::entropy) {
-            for (std::uint32_t k = 0; k < n_classes_; ++k) {
-                if (sums[k] > 0) loss -= sums[k] * std::log2(sums[k] / weight);
-            }
-        } else {
-            double squares = 0;
-            for (std::uint32_t k = 0; k < n_classes_; ++k) squares += sums[k] * sums[k];
-            loss = weight - squares / weight;
-        }
-        return std::max(0.0, loss);
+        if (!has_classes()) return squared_loss(sums[0], sums[1], weight);
+        const std::span<const double> classes(sums, n_classes_);
+        return criterion_ == Criterion::entropy ? entropy_loss(classes, weight)
+                                                : gini_loss(classes, weight);
     }
 
     // Fixes what the set predicts until it is fixed anew; an emptied set keeps its prediction.

@@ -11,34 +11,6 @@
 
 namespace hedgerow {
 
-// How a tree is grown. Numbers that can be unlimited use -1 for "no limit".
-struct GrowParams {
-    enum class Criterion { gini, entropy, squared_error, poisson };
-    enum class Splitter { best, random };
-
-    Criterion criterion = Criterion::gini;
-    Splitter splitter = Splitter::best;
-    std::uint32_t n_classes = 0;  // 0: regression
-    std::int64_t max_depth = -1;
-    std::int64_t max_leaf_nodes = -1;
-    std::int64_t max_features = -1;
-    std::int64_t min_samples_split = 2;
-    std::int64_t min_samples_leaf = 1;
-    double min_weight_leaf = 0;
-    double min_impurity_decrease = 0;
-    double ccp_alpha = 0;
-    std::uint64_t seed = 0;
-
-    bool for_classes() const {
-        return criterion == Criterion::gini || criterion == Criterion::entropy;
-    }
-    // Whether nodes look at some features or thresholds only, drawn at random.
-    bool draws(std::size_t n_features) const {
-        return splitter == Splitter::random ||
-               (max_features >= 0 && static_cast<std::uint64_t>(max_features) < n_features);
-    }
-};
-
 // One feature's codes as a grower reads them: the data set's own column, or a gathered copy whose
 // codes were ranked anew (`original` leads back to the data set's codes).
 struct CodeView {
@@ -47,6 +19,13 @@ struct CodeView {
     const std::uint16_t* original = nullptr;
     std::uint32_t n_bins = 0;  // the missing code
     const Column* column = nullptr;
+
+    CodeView() = default;
+    explicit CodeView(const Column& all)
+        : narrow(all.wide ? nullptr : all.narrow_codes()),
+          wide(all.wide ? all.wide_codes() : nullptr),
+          n_bins(all.n_bins),
+          column(&all) {}
 
     std::uint32_t data_code(std::uint32_t code) const { return original ? original[code] : code; }
     // The last code from `low` on, but before `high`, whose data code is at most the given one.

@@ -70,21 +70,21 @@ class Tidier {
         TidyGraph out;
         out.graph.n_features = graph_.n_features;
         out.graph.n_outputs = stats_.n_outputs();
-        struct Place {
-            std::int32_t node, parent;
-            bool is_left;
+        struct Pending {
+            std::int32_t node;
+            Place place;
         };
         std::vector<std::int32_t> index(graph_.n_nodes(), -1);
-        std::vector<Place> stack{{stands_for_[0], -1, false}};
+        std::vector<Pending> stack{{stands_for_[0], {}}};
         while (!stack.empty()) {
-            const auto [node, parent, is_left] = stack.back();
+            const auto [node, place] = stack.back();
             stack.pop_back();
             const bool is_new = index[node] < 0;
             if (is_new) index[node] = write(node, out);
-            if (parent >= 0) (is_left ? out.graph.left : out.graph.right)[parent] = index[node];
+            out.graph.hang(index[node], place);
             if (!is_new || graph_.is_leaf(node)) continue;
-            stack.push_back({stands_for_[graph_.right[node]], index[node], false});
-            stack.push_back({stands_for_[graph_.left[node]], index[node], true});
+            stack.push_back({stands_for_[graph_.right[node]], {index[node], false}});
+            stack.push_back({stands_for_[graph_.left[node]], {index[node], true}});
         }
         return out;
     }

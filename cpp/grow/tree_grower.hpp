@@ -6,11 +6,12 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <queue>
 
 #include "base/random.hpp"
 #include "grow/gathered.hpp"
 #include "grow/grower.hpp"
+#include "grow/missing.hpp"
+#include "grow/node_histograms.hpp"
 #include "grow/node_search.hpp"
 
 namespace hedgerow {
@@ -35,29 +36,35 @@ class TreeGrower {
     static constexpr std::uint64_t gather_bytes = std::uint64_t{1} << 19;
     // Codes of a subtree that is grown on bits: its growth is not interrupted.
     static constexpr std::uint64_t bits_bytes = std::uint64_t{1} << 20;
-    // Histograms kept for subtraction may take this much of the data's own size.
-    static constexpr double histogram_share = 0.4;
-    static constexpr std::size_t histogram_bytes = std::size_t{8} << 20;
-
-    using Histogram = std::shared_ptr<Number[]>;
+    using Histogram = typename NodeHistograms<Stats>::Histogram;
 
     struct Node {
         std::uint32_t begin, end;
         std::uint32_t depth;
         std::uint32_t n_constant;  // features known to be constant, first in the worker's list
         std::uint64_t key;
-        std::int32_t parent;
-        bool is_left;
+        Place place;
         Histogram histogram;
         std::uint32_t size() const { return end - begin; }
     };
 
-    // A node's place in the graph together with its split, waiting in the best-first heap.
+    // A copy of the codes of a subtree, in which its rows are numbered 0..n-1.
+    struct Block {
+        Gathered codes;
+        std::uint32_t n_rows;
+    };
+
+    // A node that waits in the best-first heap with its split. It keeps what its children start
+    // from: the block it was read from (none: the columns), its histogram if there is room, and the
+    // features that vary in it. Blocks go with the last node that waits in them, so that there are
+    // about as many cells in them as in the data.
     struct Candidate {
         Node node;
         std::int32_t index;
         Split split;
         double gain;
+        std::shared_ptr<const Block> block;
+        std::vector<std::uint32_t> varying;
         bool operator<(const Candidate& other) const {
             return gain != other.gain ? gain < other.gain : index > other.index;
         }
@@ -84,22 +91,17 @@ class TreeGrower {
           team_(team),
           by_row_(by_row),
           n_features_(static_cast<std::uint32_t>(data.n_features())),
-          search_(params, stats, n_features_) {
+          search_(params, stats, n_features_),
+          histograms_(stats, views_, data.n_rows(), team) {
         for (std::uint32_t f = 0; f < n_features_; ++f) {
-            const Column& column = data.column(f);
-            views_.push_back({column.wide ? nullptr : column.narrow_codes(),
-                              column.wide ? column.wide_codes() : nullptr, nullptr, column.n_bins,
-                              &column});
-            n_cells_ += column.wide ? 2.0 : 1.0;
+            views_.emplace_back(data.column(f));
             on_bits_ &= reads_bits(views_.back());
         }
-        n_cells_ *= static_cast<double>(data.n_rows());
     }
 
     // The tree is written over the given graph.
     DecisionGraph grow(DecisionGraph graph = {}) {
-        Node root{0,      static_cast<std::uint32_t>(rows_.size()), 0, 0, root_key(), -1, false,
-                  nullptr};
+        Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, 0, root_key(), {}, nullptr};
         for (int i = 0; i < team_.size(); ++i) workspaces_.emplace_back(stats_);
         graph.clear();
         graph.n_features = n_features_;
@@ -108,12 +110,12 @@ class TreeGrower {
         reset_features(work);
         const Site site{views_, graph, work, 0};
         limits_.total_weight = weight_between(root.begin, root.end);
-        if (limits_.params.max_leaf_nodes > 0) {
-            grow_best_first(root, site);
-            return join_in_preorder(graph, {});
-        }
         const std::uint32_t limit =
             std::max(task_rows, static_cast<std::uint32_t>(rows_.size() / task_share));
+        if (limits_.params.max_leaf_nodes > 0) {
+            grow_best_first(root, site, limit);
+            return join_in_preorder(graph, {});
+        }
         if (!search_.draws() && root.size() > limit) return grow_in_tasks(root, site, limit);
         grow_subtree(root, site, root.size());
         return graph;
@@ -174,13 +176,10 @@ class TreeGrower {
         DecisionGraph& graph = site.graph;
         Work& work = site.work;
         sum_targets(node, work);
-        const std::int32_t index = graph.add_node();
-        graph.n_samples[index] = static_cast<std::int32_t>(node.size());
-        graph.weight[index] = stats_.weight(work.total.data());
-        graph.impurity[index] = impurity_of(node, work);
+        const std::int32_t index = graph.add_leaf(
+            node.place, node.size(), stats_.weight(work.total.data()), impurity_of(node, work));
         stats_.write_value(work.total.data(),
                            graph.value.data() + std::size_t(index) * graph.n_outputs);
-        if (node.parent >= 0) (node.is_left ? graph.left : graph.right)[node.parent] = index;
         return index;
     }
 
@@ -237,48 +236,33 @@ class TreeGrower {
 
     // ---- large nodes: whole histograms, features in parallel ----
 
-    std::size_t histogram_size() {
-        if (bin_start_.empty()) {
-            bin_start_.push_back(0);
-            for (const auto& view : views_) {
-                bin_start_.push_back(bin_start_.back() +
-                                     std::size_t(view.n_bins + 1) * stats_.width());
-            }
-        }
-        return bin_start_.back();
+    // The features that are not known to be constant in the node.
+    std::span<const std::uint32_t> varying(const Node& node, const Site& site) const {
+        return std::span(site.work.features).subspan(node.n_constant);
     }
 
-    // A free histogram, or none where that would take too much memory.
-    Histogram new_histogram() {
-        for (const auto& histogram : histograms_) {
-            if (histogram.use_count() == 1) return histogram;
-        }
-        const std::size_t bytes = histogram_size() * sizeof(Number);
-        const auto budget =
-            std::max(histogram_bytes, static_cast<std::size_t>(histogram_share * n_cells_));
-        if ((histograms_.size() + 1) * bytes > budget) return nullptr;
-        histograms_.push_back(std::make_shared_for_overwrite<Number[]>(histogram_size()));
-        return histograms_.back();
+    void give_histogram(Node& node, const Site& site) {
+        if (node.histogram || search_.draws()) return;
+        node.histogram = histograms_.take();
+        if (!node.histogram) return;
+        histograms_.count(rows_of(node, site.work), varying(node, site), node.histogram);
     }
 
-    // Counts the node's rows for all features that are not known constants.
-    void fill_histogram(const Node& node, const Site& site, Number* histogram) {
-        const auto rows = rows_of(node, site.work);
-        const auto& features = site.work.features;
-        const std::size_t n = n_features_ - node.n_constant;
-        team_.for_each((n + columns_per_pass - 1) / columns_per_pass, [&](std::size_t group, int) {
-            std::array<const CodeView*, columns_per_pass> views{};
-            std::array<Number*, columns_per_pass> bins{};
-            int filled = 0;
-            for (std::size_t i = group * columns_per_pass;
-                 i < std::min(n, (group + 1) * columns_per_pass); ++i, ++filled) {
-                const std::uint32_t f = features[node.n_constant + i];
-                views[filled] = &views_[f];
-                bins[filled] = histogram + bin_start_[f];
-                std::fill(bins[filled], histogram + bin_start_[f + 1], Number{0});
-            }
-            count_some(stats_, views.data(), filled, rows, bins.data());
-        });
+    // parent - small = large, in the parent's own memory. A child of at most `limit` rows needs
+    // none.
+    void share_histogram(Node& node, std::pair<Node, Node>& children, std::uint32_t limit,
+                         const Site& site) {
+        auto& [left, right] = children;
+        Node& large = left.size() > right.size() ? left : right;
+        Node& small = left.size() > right.size() ? right : left;
+        const Histogram whole = std::move(node.histogram);
+        if (!whole || large.size() <= limit) return;
+        const Histogram counted = histograms_.take();
+        if (!counted) return;
+        histograms_.count(rows_of(small, site.work), varying(node, site), counted);
+        histograms_.subtract(counted, varying(node, site), whole);
+        large.histogram = whole;
+        if (small.size() > limit) small.histogram = counted;
     }
 
     Split search_histogram(Node& node, const SplitRules& rules, const Site& site) {
@@ -293,7 +277,7 @@ class TreeGrower {
             for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
                 const std::uint32_t f = features[node.n_constant + i];
                 varies[i] =
-                    search_.scan_counted(sides, node.histogram.get() + bin_start_[f], views_[f], f,
+                    search_.scan_counted(sides, histograms_.bins(node.histogram, f), views_[f], f,
                                          site.work.total.data(), rules, found[i]);
             }
         });
@@ -326,34 +310,34 @@ class TreeGrower {
             in_set[view.n_bins] = split.missing_left;
             middle = partition(node, view, site, [&](auto code) { return in_set[code] != 0; });
         } else {
-            const std::uint32_t last = split.b == view.n_bins ? view.n_bins - 1 : split.a;
+            const std::uint32_t n_left = split.b == view.n_bins ? view.n_bins : split.a + 1;
             middle = partition(node, view, site, [&](std::uint32_t code) {
-                return (code <= last) | ((code == view.n_bins) & split.missing_left);
+                return code_goes_left(code, n_left, view.n_bins, split.missing_left);
             });
         }
 
-        // Missing values that the node did not see follow the heavier child.
         bool missing_left = split.missing_left;
         if (!column.has_missing || !saw_missing(node, view)) {
-            const double left_weight = weight_between(node.begin, middle);
-            missing_left = left_weight > graph.weight[index] - left_weight;
+            missing_left =
+                unseen_goes_left(weight_between(node.begin, middle), graph.weight[index]);
         }
-        graph.feature[index] = split.feature;
-        graph.missing_left[index] = missing_left;
         if (split.categorical) {
             const std::span<const Row> rows(rows_.data() + node.begin, node.size());
-            graph.kind[index] = static_cast<std::uint8_t>(Kind::category);
-            graph.detail[index] =
-                graph.tests.add_set(category_set(view, rows, in_set, missing_left));
+            graph.set_category(index, split.feature, category_set(view, rows, in_set, missing_left),
+                               missing_left);
         } else {
-            graph.kind[index] = static_cast<std::uint8_t>(Kind::axis);
-            graph.threshold[index] = threshold_of(split, view);
+            graph.set_axis(index, split.feature, threshold_of(split, view), missing_left);
         }
-        Node left{node.begin,          middle, node.depth + 1, node.n_constant,
-                  key_of(node.key, 1), index,  true,           nullptr};
-        Node right{middle, node.end, node.depth + 1, node.n_constant, key_of(node.key, 2),
-                   index,  false,    nullptr};
-        return {left, right};
+        const auto child = [&](std::uint32_t begin, std::uint32_t end, bool is_left) {
+            return Node{begin,
+                        end,
+                        node.depth + 1,
+                        node.n_constant,
+                        key_of(node.key, is_left ? 1 : 2),
+                        {index, is_left},
+                        nullptr};
+        };
+        return {child(node.begin, middle, true), child(middle, node.end, false)};
     }
 
     double threshold_of(const Split& split, const CodeView& view) const {
@@ -415,13 +399,13 @@ class TreeGrower {
     // Whether a subtree can be grown on bits; its codes are copied feature by feature.
     bool fits_bits(const Node& node) const {
         if (!on_bits_) return false;
-        if (node.size() <= most_small_rows) return true;
+        if (node.size() <= bits::word_rows) return true;
         return search_.random() && !by_row_ &&
                std::uint64_t(node.size()) * n_features_ <= bits_bytes;
     }
 
     bool grow_on_bits(const Node& node, const Site& site) {
-        const SmallNode root{0, node.key, node.depth, node.n_constant, node.parent, node.is_left};
+        const bits::NodeStart root{node.place, node.depth, node.n_constant, node.key};
         return search_.grow_on_bits(rows_of(node, site.work), root, site.views, site.work, limits_,
                                     site.graph);
     }
@@ -450,57 +434,84 @@ class TreeGrower {
         grow_subtree(node, inner, node.size());
     }
 
-    // Grows an opened node on a copy of its codes, in which its rows are numbered 0..n-1.
+    // Numbers the node's rows anew, 0..n-1 in a copy of their codes.
+    Block gather(Node& node, const Site& site) {
+        const auto first = rows_.begin() + node.begin, last = rows_.begin() + node.end;
+        const std::vector<Row> outer(first, last);
+        std::iota(first, last, Row{0});
+        return {Gathered(site.views, &site.views == &views_ ? by_row_ : nullptr, outer,
+                         site.work.features, node.n_constant),
+                node.size()};
+    }
+
+    // Grows an opened node on a copy of its codes.
     void grow_gathered(Node& node, std::int32_t index, const Site& site) {
-        const std::vector<Row> outer(rows_.begin() + node.begin, rows_.begin() + node.end);
-        Gathered block(site.views, &site.views == &views_ ? by_row_ : nullptr, outer,
-                       site.work.features, node.n_constant);
-        std::iota(rows_.begin() + node.begin, rows_.begin() + node.end, Row{0});
-        const Site inner{block.views, site.graph, site.work, site.worker};
+        const Block block = gather(node, site);
+        const Site inner{block.codes.views, site.graph, site.work, site.worker};
         if (const auto children = split(node, index, inner)) {
             grow_subtree(children->first, inner, node.size());
             grow_subtree(children->second, inner, node.size());
         }
     }
 
-    void grow_best_first(Node root, const Site& site) {
-        std::priority_queue<Candidate> heap;
-        const auto consider = [&](Node node) {
+    // Nodes of more than `limit` rows are searched by whole histograms; the children of the others
+    // are searched in a copy of the parent's codes. Trees that draw features have neither, and
+    // start every node without known constants: what they draw depends on these, and best-first
+    // jumps between branches.
+    void grow_best_first(Node root, const Site& site, std::uint32_t limit) {
+        std::vector<Candidate> heap;
+        // Columns that fit the cache are read where they are (1.1x on 100 leaves of letter).
+        const bool gathers = !search_.draws() && data_.n_rows() * n_features_ > gather_bytes;
+        const auto site_of = [&](const std::shared_ptr<const Block>& block) -> Site {
+            return {block ? block->codes.views : views_, site.graph, site.work, site.worker};
+        };
+        const auto consider = [&](Node node, const std::shared_ptr<const Block>& block) {
             team_.checkpoint(site.worker);
-            const std::int32_t index = open(node, site);
-            if (!may_split(node, index, site)) return;
-            give_histogram(node, site);
+            const Site here = site_of(block);
+            if (search_.draws()) {
+                reset_features(site.work);
+                node.n_constant = 0;
+            }
+            const std::int32_t index = open(node, here);
+            if (!may_split(node, index, here)) return;
+            if (node.size() > limit) give_histogram(node, here);
             const double node_score = Sides::node_score(stats_, site.work.total.data());
-            Split split = find_split(node, index, site);
-            node.histogram = nullptr;
+            Split split = find_split(node, index, here);
+            if (!histograms_.has_more()) node.histogram = nullptr;  // one is left for the next
             if (!split.found()) return;
             const double gain = limits_.gain_of(split.score, node_score);
-            heap.push({std::move(node), index, std::move(split), gain});
+            auto features = varying(node, here);
+            if (search_.draws()) features = {};
+            heap.push_back({std::move(node),
+                            index,
+                            std::move(split),
+                            gain,
+                            block,
+                            {features.begin(), features.end()}});
+            std::push_heap(heap.begin(), heap.end());
         };
-        consider(std::move(root));
+        consider(std::move(root), nullptr);
         std::int64_t n_leaves = 1;
         while (!heap.empty() && n_leaves < limits_.params.max_leaf_nodes) {
-            const Candidate next = heap.top();
-            heap.pop();
-            restore_constants(site.work);
-            auto [left, right] = divide(next.node, next.index, next.split, site);
-            left.n_constant = right.n_constant = 0;
-            consider(std::move(left));
-            restore_constants(site.work);
-            consider(std::move(right));
+            std::pop_heap(heap.begin(), heap.end());
+            Candidate next = std::move(heap.back());
+            heap.pop_back();
+            Node& node = next.node;
+            std::copy(next.varying.begin(), next.varying.end(),
+                      site.work.features.begin() + node.n_constant);
+            const Site here = site_of(next.block);
+            auto children = divide(node, next.index, next.split, here);
+            if (node.histogram) {
+                share_histogram(node, children, limit, here);
+            } else if (gathers && node.size() <= limit &&
+                       worth_gathering(node, here, next.block ? next.block->n_rows : 0)) {
+                next.block = std::make_shared<const Block>(gather(node, here));
+                children.first.n_constant = children.second.n_constant = node.n_constant;
+            }
+            consider(std::move(children.first), next.block);
+            consider(std::move(children.second), next.block);
             ++n_leaves;
         }
-    }
-
-    // Best-first jumps between branches, whose constants differ: each node starts afresh.
-    void restore_constants(Work& work) const {
-        if (search_.draws()) reset_features(work);
-    }
-
-    void give_histogram(Node& node, const Site& site) {
-        if (node.histogram || search_.draws() || node.size() <= task_rows) return;
-        node.histogram = new_histogram();
-        if (node.histogram) fill_histogram(node, site, node.histogram.get());
     }
 
     // The top of the tree node by node, everything at or below `limit` rows as a task.
@@ -517,27 +528,21 @@ class TreeGrower {
             stack.pop_back();
             team_.checkpoint(0);
             if (node.size() <= limit) {
-                if (node.parent >= 0) {
-                    auto& side = node.is_left ? site.graph.left : site.graph.right;
-                    side[node.parent] = -2 - static_cast<std::int32_t>(tasks.size());
-                }
+                site.graph.hang(-2 - static_cast<std::int32_t>(tasks.size()), node.place);
                 tasks.push_back({std::move(node), site.work.features, empty_graph()});
                 continue;
             }
             const std::int32_t index = open(node, site);
             if (!may_split(node, index, site)) continue;
             give_histogram(node, site);
-            const Split split = find_split(node, index, site);
-            if (!split.found()) continue;
-            auto [left, right] = divide(node, index, split, site);
-            Node& large = left.size() > right.size() ? left : right;
-            Node& small = left.size() > right.size() ? right : left;
-            if (node.histogram && large.size() > limit)
-                share_histogram(node, small, large, limit, site);
-            node.histogram = nullptr;
+            auto children = split(node, index, site);
+            if (!children) continue;
+            share_histogram(node, *children, limit, site);
             // The smaller child next: the histograms waiting on the stack then halve in rows.
-            stack.push_back(std::move(large));
-            stack.push_back(std::move(small));
+            auto& [left, right] = *children;
+            const bool left_first = left.size() <= right.size();
+            stack.push_back(std::move(left_first ? right : left));
+            stack.push_back(std::move(left_first ? left : right));
         }
         std::vector<std::size_t> order(tasks.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -549,33 +554,12 @@ class TreeGrower {
             Work& work = workspaces_[worker];
             work.features = std::move(task.features);
             Node node = task.node;
-            node.parent = -1;
+            node.place = {};
             grow_subtree(node, {views_, task.graph, work, worker}, node.size());
         });
         std::vector<DecisionGraph> parts;
         for (auto& task : tasks) parts.push_back(std::move(task.graph));
         return join_in_preorder(site.graph, parts);
-    }
-
-    // parent - small = large, in the parent's own memory.
-    void share_histogram(const Node& node, Node& small, Node& large, std::uint32_t limit,
-                         const Site& site) {
-        auto counted = new_histogram();
-        if (!counted) return;
-        fill_histogram(small, site, counted.get());
-        const auto& features = site.work.features;
-        const std::size_t n = n_features_ - node.n_constant;
-        constexpr std::size_t chunk = 16;
-        team_.for_each((n + chunk - 1) / chunk, [&](std::size_t group, int) {
-            for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
-                const std::uint32_t f = features[node.n_constant + i];
-                for (std::size_t b = bin_start_[f]; b < bin_start_[f + 1]; ++b) {
-                    node.histogram[b] -= counted[b];
-                }
-            }
-        });
-        large.histogram = node.histogram;
-        if (small.size() > limit) small.histogram = std::move(counted);
     }
 
     const Dataset& data_;
@@ -588,12 +572,10 @@ class TreeGrower {
     const RowCodes* by_row_;
     std::uint32_t n_features_;
     NodeSearch<Sides> search_;
-    double n_cells_ = 0;
     bool on_bits_ = Sides::on_bits && search_.draws();  // grow small subtrees so
     std::vector<CodeView> views_;
     std::vector<Work> workspaces_;
-    std::vector<std::size_t> bin_start_;
-    std::vector<Histogram> histograms_;
+    NodeHistograms<Stats> histograms_;
 };
 
 }  // namespace hedgerow

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/power_method.hpp"
+#include "grow/impurity.hpp"
+
 namespace hedgerow {
 
 namespace {
@@ -16,21 +19,14 @@ double dot(std::span<const double> a, std::span<const double> b) {
     return sum;
 }
 
-// The power method on the places in work.present, into work.component; `multiply` writes the
-// covariance times its argument, up to a factor.
+// The component on the places in work.present, into work.component.
 template <class Multiply>
-void find_component(Labels::Workspace& work, Multiply multiply) {
-    auto& [in_t, present, shares, component, next] = work;
-    component.clear();
-    for (const std::uint32_t k : present)
-        component.push_back(std::sqrt(static_cast<double>(k + 1)));
-    next.resize(component.size());
-    for (int step = 0; step < n_steps; ++step) {
-        multiply(component, next);
-        const double length = std::sqrt(dot(next, next));
-        if (!(length > 0)) break;  // all labels are the same
-        for (std::size_t k = 0; k < next.size(); ++k) component[k] = next[k] / length;
+void find_component(Labels::Workspace& work, const Multiply& multiply) {
+    work.component.clear();
+    for (const std::uint32_t k : work.present) {
+        work.component.push_back(std::sqrt(static_cast<double>(k + 1)));
     }
+    power_method(n_steps, work.component, work.next, multiply);
 }
 
 }  // namespace
@@ -53,9 +49,12 @@ double Labels::centre(std::span<const Row> rows, double* centre) const {
     return total;
 }
 
-double Labels::impurity(std::span<const Row> rows, double total,
-                        std::span<const double> centre) const {
-    if (numbers.empty()) return 1 - dot(centre, centre);
+double Labels::impurity(std::span<const Row> rows, double total, std::span<const double> centre,
+                        GrowParams::Criterion criterion) const {
+    if (numbers.empty()) {
+        return criterion == GrowParams::Criterion::entropy ? entropy_of_shares(centre)
+                                                           : gini_of_shares(centre);
+    }
     double sum = 0;
     for (const Row row : rows) {
         for (std::uint32_t k = 0; k < n_outputs; ++k) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
+#include "grow/params.hpp"
 
 namespace hedgerow {
 
@@ -33,8 +34,9 @@ struct Labels {
     // Writes the centre of the rows' labels; returns their total weight.
     double centre(std::span<const Row> rows, double* centre) const;
 
-    // Gini impurity, or the mean squared distance to the centre.
-    double impurity(std::span<const Row> rows, double weight, std::span<const double> centre) const;
+    // By the criterion for classes; for numbers the mean squared distance to the centre.
+    double impurity(std::span<const Row> rows, double weight, std::span<const double> centre,
+                    GrowParams::Criterion criterion) const;
 
     // Room for the classes of a node, kept from node to node.
     struct Workspace {

@@ -1,12 +1,12 @@
 #include "margin/mean_margin.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
 
+#include "grow/limits.hpp"
 #include "grow/prune.hpp"
 
 namespace hedgerow {
@@ -31,8 +31,7 @@ template <class T>
 class Grower {
     struct Node {
         std::uint32_t begin, end, depth;
-        std::int32_t parent;
-        bool is_left;
+        Place place;
         std::uint32_t size() const { return end - begin; }
     };
 
@@ -48,13 +47,13 @@ class Grower {
 
   public:
     Grower(const MarginTable<T>& table, std::vector<Row> rows, const Labels& labels,
-           std::span<const double> scale, const MarginParams& params, Team& team)
+           std::span<const double> scale, const GrowParams& params, Team& team)
         : table_(table),
           rows_(std::move(rows)),
           flags_(rows_.size()),
           labels_(labels),
           scale_(scale),
-          params_(params),
+          limits_{params},
           team_(team) {
         std::size_t n_places = 0;
         for (std::uint32_t j = 0; j < table.n_features; ++j) {
@@ -62,7 +61,7 @@ class Grower {
             n_places += table.n_categories[j];
         }
         look_for_missing();
-        for (const Row row : rows_) total_weight_ += labels.weight(row);
+        for (const Row row : rows_) limits_.total_weight += labels.weight(row);
         seen_ = table.n_features;
         places_ = seen_ + (missing_ ? table.n_features : 0);
         weight_ = places_ + n_places;
@@ -71,7 +70,7 @@ class Grower {
     DecisionGraph grow() {
         std::vector<Workspace> workspaces(team_.size());
         for (int i = 0; i < team_.size(); ++i) workspaces[i].worker = i;
-        const Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, -1, false};
+        const Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, {}};
         const std::uint32_t limit = std::max(task_rows, root.size() / task_share);
         DecisionGraph top = empty_graph();
         if (root.size() <= limit || team_.size() == 1) {
@@ -84,7 +83,7 @@ class Grower {
         std::vector<DecisionGraph> parts(tasks.size(), empty_graph());
         team_.for_each(tasks.size(), [&](std::size_t i, int worker) {
             Node node = tasks[i];
-            node.parent = -1;
+            node.place = {};
             grow_subtree(node, 0, parts[i], workspaces[worker]);
         });
         return join_in_preorder(top, parts);
@@ -117,7 +116,7 @@ class Grower {
         std::vector<std::uint8_t> found((rows_.size() + block_rows - 1) / block_rows);
         Workspace work;
         work.alone = false;
-        const Node all{0, static_cast<std::uint32_t>(rows_.size()), 0, -1, false};
+        const Node all{0, static_cast<std::uint32_t>(rows_.size()), 0, {}};
         for_blocks(all, work, [&](std::size_t b, std::uint32_t begin, std::uint32_t end) {
             bool missing = false, large = false;
             for (std::uint32_t i = begin; i < end; ++i) {
@@ -150,12 +149,12 @@ class Grower {
             } else {
                 left_over.push_back(node);
             }
-            if (node.parent >= 0) (node.is_left ? graph.left : graph.right)[node.parent] = index;
+            graph.hang(index, node.place);
             if (index < 0) continue;
             team_.checkpoint(work.worker);
             if (const auto middle = split(node, index, graph, work)) {
-                stack.push_back({*middle, node.end, node.depth + 1, index, false});
-                stack.push_back({node.begin, *middle, node.depth + 1, index, true});
+                stack.push_back({*middle, node.end, node.depth + 1, {index, false}});
+                stack.push_back({node.begin, *middle, node.depth + 1, {index, true}});
             }
         }
         return left_over;
@@ -167,8 +166,8 @@ class Grower {
         double* value = graph.value.data() + std::size_t(index) * graph.n_outputs;
         graph.n_samples[index] = static_cast<std::int32_t>(node.size());
         graph.weight[index] = labels_.centre(rows_of(node), value);
-        graph.impurity[index] =
-            labels_.impurity(rows_of(node), graph.weight[index], graph.value_of(index));
+        graph.impurity[index] = labels_.impurity(rows_of(node), graph.weight[index],
+                                                 graph.value_of(index), limits_.params.criterion);
         return index;
     }
 
@@ -176,10 +175,8 @@ class Grower {
     // nothing if the node stays a leaf.
     std::optional<std::uint32_t> split(const Node& node, std::int32_t index, DecisionGraph& graph,
                                        Workspace& work) {
-        if (node.size() < params_.min_samples_split || node.depth == params_.max_depth) return {};
-        // No subtree removes more than the node's whole loss: pruning would take it away again.
-        if (params_.ccp_alpha > 0 &&
-            graph.weight[index] * graph.impurity[index] <= params_.ccp_alpha * total_weight_) {
+        if (!limits_.may_split(node.depth, node.size(), graph.weight[index],
+                               graph.impurity[index])) {
             return {};
         }
         const std::size_t n_in_t = labels_.divide(rows_of(node), graph.value_of(index),
@@ -191,10 +188,9 @@ class Grower {
 
         const auto test = std::make_shared<const ObliqueTest>(work.terms);
         for_blocks(node, work, [&](std::size_t, std::uint32_t begin, std::uint32_t end) {
-            std::array<double, block_rows> sums;
             const auto at = [&](std::size_t i) { return table_.row(rows_[begin + i]); };
-            test->sums(end - begin, at, sums.data());
-            for (std::uint32_t i = begin; i < end; ++i) flags_[i] = !(sums[i - begin] < threshold);
+            test->go_left(end - begin, at, threshold, flags_.data() + begin);
+            for (std::uint32_t i = begin; i < end; ++i) flags_[i] = !flags_[i];
         });
         std::uint32_t n_right = 0;
         double weight_right = 0;
@@ -204,14 +200,13 @@ class Grower {
         }
         const std::uint32_t n_left = node.size() - n_right;
         const double weight_left = graph.weight[index] - weight_right;
-        if (std::min(n_left, n_right) < params_.min_samples_leaf ||
-            std::min(weight_left, weight_right) < params_.min_weight_leaf) {
+        const GrowParams& params = limits_.params;
+        if (std::min(n_left, n_right) < params.min_samples_leaf ||
+            std::min(weight_left, weight_right) < params.min_weight_leaf) {
             return {};
         }
 
-        graph.kind[index] = static_cast<std::uint8_t>(Kind::oblique);
-        graph.threshold[index] = threshold;
-        graph.detail[index] = graph.tests.add_oblique(test);
+        graph.set_oblique(index, test, threshold);
         partition(node, work);
         return node.begin + n_left;
     }
@@ -338,10 +333,9 @@ class Grower {
     std::vector<std::uint8_t> flags_;  // by position in rows_: in group T, then on the right side
     const Labels& labels_;
     std::span<const double> scale_;
-    const MarginParams& params_;
+    Limits limits_;
     Team& team_;
     bool missing_ = false;
-    double total_weight_ = 0;
     std::size_t seen_, places_, weight_;  // where the parts of a group's sums begin
 };
 
@@ -350,7 +344,7 @@ class Grower {
 template <class T>
 DecisionGraph grow_mean_margin(const MarginTable<T>& table, const RowChoice& rows,
                                const Labels& labels, std::span<const double> scale,
-                               const MarginParams& params, Team& team) {
+                               const GrowParams& params, Team& team) {
     auto counted = rows_that_count(table.n_rows, rows, labels.weights);
     auto graph = Grower<T>(table, std::move(counted), labels, scale, params, team).grow();
     return params.ccp_alpha > 0 ? prune(graph, params.ccp_alpha) : graph;
@@ -394,9 +388,9 @@ std::vector<double> standard_scale(const MarginTable<T>& table, const RowChoice&
 }
 
 template DecisionGraph grow_mean_margin(const MarginTable<float>&, const RowChoice&, const Labels&,
-                                        std::span<const double>, const MarginParams&, Team&);
+                                        std::span<const double>, const GrowParams&, Team&);
 template DecisionGraph grow_mean_margin(const MarginTable<double>&, const RowChoice&, const Labels&,
-                                        std::span<const double>, const MarginParams&, Team&);
+                                        std::span<const double>, const GrowParams&, Team&);
 template std::vector<double> standard_scale(const MarginTable<float>&, const RowChoice&,
                                             std::span<const double>, Team&);
 template std::vector<double> standard_scale(const MarginTable<double>&, const RowChoice&,

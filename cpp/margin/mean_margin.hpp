@@ -27,6 +27,7 @@
 #include "base/parallel.hpp"
 #include "data/rows.hpp"
 #include "graph/decision_graph.hpp"
+#include "grow/params.hpp"
 #include "margin/labels.hpp"
 
 namespace hedgerow {
@@ -43,20 +44,13 @@ struct MarginTable {
     const T* row(Row r) const { return data + std::size_t(r) * n_features; }
 };
 
-// Numbers that can be unlimited use -1 for "no limit".
-struct MarginParams {
-    std::int64_t max_depth = -1;
-    std::int64_t min_samples_split = 2;
-    std::int64_t min_samples_leaf = 1;
-    double min_weight_leaf = 0;
-    double ccp_alpha = 0;  // price of a leaf in minimal cost-complexity pruning
-};
-
-// Rows of weight zero are left out. `scale` has one positive entry per feature, or none.
+// Rows of weight zero are left out. `scale` has one positive entry per feature, or none. Of
+// `params` the depth, the least rows and weights, the criterion (of classes) and the price of a
+// leaf count.
 template <class T>
 DecisionGraph grow_mean_margin(const MarginTable<T>& table, const RowChoice& rows,
                                const Labels& labels, std::span<const double> scale,
-                               const MarginParams& params, Team& team);
+                               const GrowParams& params, Team& team);
 
 // The standard deviation of each feature over the rows, 1 for constant and categorical features;
 // `weights` may be empty.

@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "graph/coded.hpp"
+#include "grow/missing.hpp"
 #include "grow/tidy.hpp"
 #include "tao/node_search.hpp"
 
@@ -72,7 +73,7 @@ class Tuner {
     }
 
   private:
-    double weight_of(Row row) const { return targets_.weights.empty() ? 1 : targets_.weights[row]; }
+    double weight_of(Row row) const { return targets_.weight(row); }
 
     std::span<const std::uint32_t> visitors(std::int32_t node) const {
         return {visitors_.data() + first_visitor_[node],
@@ -270,43 +271,42 @@ class Tuner {
                 missing_side(node, split, care, [&](auto code) { return code <= cut.last_left; })};
     }
 
-    // Categories that no care row has go where missing values go.
     Test category_test(std::int32_t node, const Split& split, const Care& care) const {
         const Column& column = data_.column(static_cast<std::size_t>(split.feature));
-        std::vector<std::uint8_t> left(column.n_bins), seen(column.n_bins + 1);
+        std::vector<std::uint8_t> left(column.n_bins + 1);
         for (const std::uint32_t code : split.left_codes) left[code] = 1;
         const bool missing_left =
             missing_side(node, split, care, [&](auto code) { return left[code] != 0; });
-        for (const Row row : care.rows) seen[column.code(row)] = 1;
-        std::vector<std::uint64_t> set((column.n_bins + 63) / 64);
-        for (std::uint32_t c = 0; c < column.n_bins; ++c) {
-            set[c / 64] |= std::uint64_t{seen[c] ? left[c] != 0 : missing_left} << c % 64;
-        }
-        return {Kind::category, split.feature, 0, missing_left, false, std::move(set)};
+        return {Kind::category,
+                split.feature,
+                0,
+                missing_left,
+                false,
+                category_set(CodeView(column), care.rows, left, missing_left)};
     }
 
-    // The side for missing values: what the care rows want, else that of the heavier child.
+    // The side for missing values, if the care rows have none that of the heavier child.
     template <class GoesLeft>
     bool missing_side(std::int32_t node, const Split& split, const Care& care,
                       GoesLeft&& goes_left) const {
         const Column& column = data_.column(static_cast<std::size_t>(split.feature));
         const auto is_missing = [&](Row row) { return column.code(row) == column.n_bins; };
         if (std::any_of(care.rows.begin(), care.rows.end(), is_missing)) return split.missing_left;
-        double balance = 0;
+        double weight = 0, left_weight = 0;
         for (const std::uint32_t i : visitors(node)) {
             if (is_missing(rows_[i])) continue;
-            const double weight = weight_of(rows_[i]);
-            balance += goes_left(column.code(rows_[i])) ? weight : -weight;
+            weight += weight_of(rows_[i]);
+            if (goes_left(column.code(rows_[i]))) left_weight += weight_of(rows_[i]);
         }
-        return balance > 0;
+        return unseen_goes_left(left_weight, weight);
     }
 
     void set_test(std::int32_t node, const Test& test) {
-        graph_.kind[node] = static_cast<std::uint8_t>(test.kind);
-        graph_.feature[node] = test.feature;
-        graph_.threshold[node] = test.threshold;
-        graph_.missing_left[node] = test.missing_left;
-        graph_.detail[node] = test.set.empty() ? -1 : graph_.tests.add_set(test.set);
+        if (test.kind == Kind::axis) {
+            graph_.set_axis(node, test.feature, test.threshold, test.missing_left);
+        } else {
+            graph_.set_category(node, test.feature, test.set, test.missing_left);
+        }
         if (test.swap) std::swap(graph_.left[node], graph_.right[node]);
         coded_.read(node);
     }

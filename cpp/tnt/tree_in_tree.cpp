@@ -10,7 +10,6 @@
 
 #include "base/random.hpp"
 #include "grow/prune.hpp"
-#include "grow/sample.hpp"
 #include "margin/mean_margin.hpp"
 #include "tnt/network.hpp"
 
@@ -222,7 +221,7 @@ class Learner {
     DecisionGraph grow_pruned(const std::vector<Row>& rows, const GrowTargets& targets,
                               GrowParams params, Team& team) const {
         double weight = 0;
-        for (const Row row : rows) weight += targets.weights.empty() ? 1 : targets.weights[row];
+        for (const Row row : rows) weight += targets.weight(row);
         params.ccp_alpha = price_ / weight;
         params.min_impurity_decrease *= params.ccp_alpha;
         using enum TreeInTreeParams::Tests;
@@ -252,20 +251,7 @@ class Learner {
                                         n_categories_};
         const Labels labels{targets.classes, targets.numbers, targets.weights,
                             std::max(params.n_classes, 1u)};
-        const bool in_bits = params.criterion == GrowParams::Criterion::entropy;
-        MarginParams limits;
-        limits.max_depth = params.max_depth;
-        limits.min_samples_leaf = params.min_samples_leaf;
-        limits.ccp_alpha = in_bits ? 0 : params.ccp_alpha;
-        DecisionGraph tree = grow_mean_margin(table, rows, labels, params_.scale, limits, team);
-        if (!in_bits) return tree;
-        for (std::size_t i = 0; i < tree.n_nodes(); ++i) {
-            tree.impurity[i] = 0;
-            for (const double share : tree.value_of(static_cast<std::int32_t>(i))) {
-                if (share > 0) tree.impurity[i] -= share * std::log2(share);
-            }
-        }
-        return prune(tree, params.ccp_alpha);
+        return grow_mean_margin(table, rows, labels, params_.scale, params, team);
     }
 
     DecisionGraph grow_axis(const std::vector<Row>& rows, const GrowTargets& targets,

@@ -1,0 +1,37 @@
+// How a tree is grown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hedgerow {
+
+// Numbers that can be unlimited use -1 for "no limit".
+struct GrowParams {
+    enum class Criterion { gini, entropy, squared_error, poisson };
+    enum class Splitter { best, random };
+
+    Criterion criterion = Criterion::gini;
+    Splitter splitter = Splitter::best;
+    std::uint32_t n_classes = 0;  // 0: regression
+    std::int64_t max_depth = -1;
+    std::int64_t max_leaf_nodes = -1;
+    std::int64_t max_features = -1;
+    std::int64_t min_samples_split = 2;
+    std::int64_t min_samples_leaf = 1;
+    double min_weight_leaf = 0;
+    double min_impurity_decrease = 0;
+    double ccp_alpha = 0;
+    std::uint64_t seed = 0;
+
+    bool for_classes() const {
+        return criterion == Criterion::gini || criterion == Criterion::entropy;
+    }
+    // Whether nodes look at some features or thresholds only, drawn at random.
+    bool draws(std::size_t n_features) const {
+        return splitter == Splitter::random ||
+               (max_features >= 0 && static_cast<std::uint64_t>(max_features) < n_features);
+    }
+};
+
+}  // namespace hedgerow
