@@ -52,7 +52,8 @@ class Peer(BaseEstimator):
         """
         if not isinstance(X, Table):
             X = Table.read(self, X, y, has_classes=is_classifier(self.estimator))
-        self.schema_, y, table = X.schema, X.labels, X.matrix()
+        vars(self).update(X.facts())
+        y, table = X.labels, X.matrix()
         most = MOST_ONE_HOT if self.one_hot else MOST_CATEGORIES
         self._places = {
             feature: _common(table[:, feature], len(categories), most)
