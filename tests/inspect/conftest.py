@@ -117,6 +117,7 @@ def build_graph(tests, children, values, n_features):
             "category_words": np.array(words, np.uint64),
             "category_start": np.arange(len(words) + 1, dtype=np.uint32),
             "oblique_feature": oblique[:, 0].astype(np.int32),
+            "oblique_category": np.full(len(oblique), -1, np.int32),
             "oblique_weight": np.ascontiguousarray(oblique[:, 1]),
             "oblique_centre": np.ascontiguousarray(oblique[:, 2]),
             "oblique_start": np.array(term_start, np.uint32),

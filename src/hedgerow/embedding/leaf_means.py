@@ -250,10 +250,7 @@ class LeafMeansEmbedding(TransformerMixin, LayerParameters):
 
     def adopt(self, table: Table, layer: AnchorLayer):
         """Become the transformer of a layer that was grown on a table; return itself."""
-        if table.classes is None:
-            for name in ("classes_", "n_classes_"):  # of an earlier fit with another criterion
-                self.__dict__.pop(name, None)
-        self.__dict__.update(table.facts() | {"layer_": layer})
+        self.become(table.facts() | {"layer_": layer})
         return self
 
     def check_fitted(self) -> None:

@@ -195,7 +195,7 @@ class _TreeEmbedding(TransformerMixin, LayerParameters):
         for name in ("coef_", "intercept_", "collapsed_", "collapsed_intercept_", "blend_"):
             if name not in facts:
                 self.__dict__.pop(name, None)
-        self.__dict__.update(facts)
+        self.become(facts)
         self.rebuild()
 
     def check_fitted(self) -> None:

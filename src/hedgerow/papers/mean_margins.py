@@ -69,7 +69,7 @@ MODELS: dict[str, Callable[[int], Any]] = {
     "1000×RDT": lambda seed: BaggingClassifier(RDT, 1000, random_state=seed),
     "1000×ERDT": lambda seed: BaggingClassifier(ERDT, 1000, random_state=seed),
     "100×MMDT": lambda seed: BaggingClassifier(MMDT, 100, random_state=seed),
-    "100×CVDT": lambda seed: HeterogeneousForestClassifier("paper", random_state=seed),
+    "100×CVDT": lambda seed: HeterogeneousForestClassifier(preset="paper", random_state=seed),
     "100×CVDT, scaled": lambda seed: BaggingClassifier(
         CrossValidatedTreeClassifier(), 100, random_state=seed
     ),
@@ -176,7 +176,7 @@ def interpolations() -> dict[str, np.ndarray]:
         "100×MMDT": BaggingRegressor(
             MeanMarginTreeRegressor(standardize=False), 100, random_state=0
         ),
-        "100×CVDT": HeterogeneousForestRegressor("paper", random_state=0),
+        "100×CVDT": HeterogeneousForestRegressor(preset="paper", random_state=0),
     }
     seen = picture(20).ravel()
     return {
