@@ -169,7 +169,7 @@ def test_explain_follows_rows(run, model, table, frame):
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (["predict", "table.csv", "table.csv"], 1, "table.csv is damaged or no model file of hedgerow"),
+        (["predict", "table.csv", "table.csv"], 1, "table.csv is damaged or no model file"),
         (["predict", "none.hedgerow", "table.csv"], 1, "there is no model file 'none.hedgerow'"),
         (["predict", "m.hedgerow", "none.csv"], 1, "there is no file 'none.csv'"),
         (["predict", "m.hedgerow", "table.csv", "--out", "p.xlsx"], 1, "to be written"),
