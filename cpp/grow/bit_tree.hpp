@@ -12,6 +12,10 @@
 // those below it, and a population count for each piece and binary digit of the weights. The best
 // threshold is found in one word only, over its rows in order.
 //
+// Gain, against the general search in one thread (letter, optdigits, mnist): extra trees take 0.66,
+// 0.8 and 1.0 of its time, random forests 1.0 of it; their instructions are 0.65, 0.75, 1.0
+// and 1.0.
+//
 // For Gini, whole weights and numbers of at most 255 bins without missing values. Such a subtree is
 // that of the general search, split for split.
 #pragma once

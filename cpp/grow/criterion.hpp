@@ -434,6 +434,7 @@ class SumSides {
     static double node_score(const Stats&, const Number* total) {
         return Derived::worth(total[0], total[1], total[0]);
     }
+    double sum_left() const { return sum_left_; }
     double weight_left() const { return weight_left_; }
     double weight_right() const { return weight_right_; }
     std::uint32_t n_left() const { return n_left_; }

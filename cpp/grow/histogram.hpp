@@ -78,4 +78,11 @@ void count_some(const Stats& stats, const CodeView* const* views, int n_views,
     for (int c = 0; c < n_views; ++c) count_column(stats, *views[c], node, bins[c]);
 }
 
+// Whether counting is cheaper than sorting. In nanoseconds, measured: a row takes 1 to count
+// and 5 to sort and move; a bin takes 1.5 and half of one for each number in it.
+inline bool counts(const CodeView& view, std::uint32_t n, std::uint32_t width) {
+    return view.column->categorical || n >= most_sorted_rows ||
+           4 * n > view.n_bins * (1.5 + 0.5 * width);
+}
+
 }  // namespace hedgerow

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "grow/impurity.hpp"
@@ -47,7 +48,11 @@ class RowStats {
     }
     void remove(std::int32_t set, Row row) {
         change(set, row, -weight_of(row));
-        if (--n_rows_[set] == 0) std::fill_n(at(set), width_, 0.0);  // and no rounding left over
+        if (--n_rows_[set] == 0) clear(set);  // and no rounding left over
+    }
+    void clear(std::int32_t set) {
+        std::fill_n(at(set), width_, 0.0);
+        n_rows_[set] = 0;
     }
     void add_set(std::int32_t set, std::int32_t other) {
         for (std::uint32_t k = 0; k < width_; ++k) at(set)[k] += at(other)[k];
@@ -75,6 +80,13 @@ class RowStats {
         label_[set] = has_classes()
                           ? static_cast<double>(std::max_element(sums, sums + n_classes_) - sums)
                           : sums[0] / weight(set);
+    }
+    // As the given value says, class shares or a mean.
+    void settle(std::int32_t set, std::span<const double> value) {
+        label_[set] =
+            has_classes()
+                ? static_cast<double>(std::max_element(value.begin(), value.end()) - value.begin())
+                : value[0] - offset_;
     }
     double label(std::int32_t set) const { return label_[set]; }
 

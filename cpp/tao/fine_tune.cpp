@@ -17,7 +17,7 @@ namespace hedgerow {
 namespace {
 
 using tao::Care;
-using tao::GainBins;
+using tao::FeatureSearch;
 
 // A node's new test.
 struct Test {
@@ -42,14 +42,19 @@ class Tuner {
           team_(team),
           numbers_(numbers),
           coded_(graph_, data, numbers),
-          answer_(graph.n_nodes()),
           last_search_(graph.n_nodes()),
           rows_(rows_that_count(data.n_rows(), rows, targets.weights)),
+          leaves_(targets, rows_, counting()),
           care_(team.size()),
-          bins_(team.size()) {
+          searches_(team.size()) {
         loss_.resize(rows_.size());
         loss_across_.resize(rows_.size());
         child_.resize(rows_.size());
+        leaves_.resize(graph.n_nodes());
+        for (std::size_t i = 0; i < graph.n_nodes(); ++i) {
+            const auto node = static_cast<std::int32_t>(i);
+            if (graph.is_leaf(node)) leaves_.settle(node, graph.value_of(node));
+        }
         sort_by_height();
     }
 
@@ -66,13 +71,17 @@ class Tuner {
 
     // The graph without its dead splits, described by the rows.
     DecisionGraph result() const {
-        GrowParams counting;
-        counting.n_classes = params_.n_classes;
-        return tidy(graph_, data_, numbers_, rows_, RowStats(targets_, rows_, counting), false)
+        return tidy(graph_, data_, numbers_, rows_, RowStats(targets_, rows_, counting()), false)
             .graph;
     }
 
   private:
+    GrowParams counting() const {
+        GrowParams params;
+        params.n_classes = params_.n_classes;
+        return params;
+    }
+
     double weight_of(Row row) const { return targets_.weight(row); }
 
     std::span<const std::uint32_t> visitors(std::int32_t node) const {
@@ -118,40 +127,13 @@ class Tuner {
         const auto& leaves = by_height_[0];
         team_.for_each(leaves.size(), [&](std::size_t k, int) {
             const std::int32_t leaf = leaves[k];
-            set_value(leaf);
-            const auto value = graph_.value_of(leaf);
-            answer_[leaf] = params_.n_classes == 0
-                                ? value[0]
-                                : static_cast<double>(std::max_element(value.begin(), value.end()) -
-                                                      value.begin());
-            for (const std::uint32_t i : visitors(leaf)) loss_[i] = loss_at(leaf, rows_[i]);
-        });
-    }
-
-    // The class shares or the mean of a leaf's visitors; without any it stays as it is.
-    void set_value(std::int32_t leaf) {
-        const auto present = visitors(leaf);
-        if (present.empty()) return;
-        const std::span<double> value{graph_.value.data() + std::size_t(leaf) * graph_.n_outputs,
-                                      graph_.n_outputs};
-        std::fill(value.begin(), value.end(), 0.0);
-        double weight = 0;
-        for (const std::uint32_t i : present) {
-            const double w = weight_of(rows_[i]);
-            weight += w;
-            if (params_.n_classes > 0) {
-                value[targets_.classes[rows_[i]]] += w;
-            } else {
-                value[0] += w * targets_.numbers[rows_[i]];
+            leaves_.clear(leaf);
+            for (const std::uint32_t i : visitors(leaf)) leaves_.add(leaf, rows_[i]);
+            leaves_.settle(leaf);  // without visitors it answers as before
+            for (const std::uint32_t i : visitors(leaf)) {
+                loss_[i] = leaves_.row_loss(leaf, rows_[i]);
             }
-        }
-        for (double& v : value) v /= weight;
-    }
-
-    double loss_at(std::int32_t leaf, Row row) const {
-        if (params_.n_classes > 0) return answer_[leaf] != targets_.classes[row];
-        const double distance = targets_.numbers[row] - answer_[leaf];
-        return distance * distance;
+        });
     }
 
     double mean_loss() const {
@@ -208,7 +190,7 @@ class Tuner {
             const Row row = rows_[i];
             const bool goes_left = coded_.goes_left(node, row);
             child_[i] = goes_left ? left : right;
-            loss_across_[i] = loss_at(coded_.leaf_of(row, goes_left ? right : left), row);
+            loss_across_[i] = leaves_.row_loss(coded_.leaf_of(row, goes_left ? right : left), row);
             const double saved = weight_of(row) * (loss_across_[i] - loss_[i]);
             const double gain = goes_left ? saved : -saved;
             if (gain == 0 && params_.min_samples_leaf <= 1) continue;
@@ -236,7 +218,7 @@ class Tuner {
         for_each(splits.size(), [&](std::size_t f, int w) {
             team_.checkpoint(w);
             splits[f] =
-                bins_[w].best_split(care, data_.column(f), static_cast<std::int32_t>(f), rules);
+                searches_[w].best_split(care, data_.column(f), static_cast<std::int32_t>(f), rules);
         });
         Split best;
         for (Split& split : splits) {
@@ -320,22 +302,21 @@ class Tuner {
     CodedGraph coded_;
     std::vector<std::vector<std::int32_t>> by_height_;
 
-    // By node: the visitors, as places in `rows_`, the class or number a leaf predicts, and the key
-    // of the care rows of the last search.
+    // By node: the visitors, as places in `rows_`, and the key of the care rows of the last search.
     std::vector<std::size_t> first_visitor_;
     std::vector<std::uint32_t> visitors_;
-    std::vector<double> answer_;
     std::vector<std::uint64_t> last_search_;
 
     // By place: the row, its loss at the leaf that the last tuned node on its way leads to, its
     // loss by that node's other child, and the child it took.
     std::vector<Row> rows_;
+    RowStats leaves_;  // what each leaf, by its node, knows of its visitors and predicts
     std::vector<double> loss_, loss_across_;
     std::vector<std::int32_t> child_;
 
     // By worker.
     std::vector<Care> care_;
-    std::vector<GainBins> bins_;
+    std::vector<FeatureSearch> searches_;
 };
 
 }  // namespace

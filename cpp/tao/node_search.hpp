@@ -2,12 +2,14 @@
 // is made as large as possible.
 #pragma once
 
-#include <bit>
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "data/dataset.hpp"
-#include "grow/split.hpp"
+#include "grow/criterion.hpp"
+#include "grow/histogram.hpp"
+#include "grow/split_search.hpp"
 
 namespace hedgerow::tao {
 
@@ -24,122 +26,97 @@ struct Care {
     void clear() { rows.clear(), gains.clear(), kept = total = possible = size = 0, key = 0; }
 };
 
-// Gains by code of one feature. A bit for each code that is present leads the scan, so that a node
-// of few rows does not pay for 255 bins.
-class GainBins {
+// A criterion of the shared search: the gain that goes left. The right side is worth nothing. A
+// search of its own, over bins led by bits of the present codes, took 1.1 times as many
+// instructions on letter and 1.1 to 1.2 times as long on mnist.
+template <class Stats>
+struct GainSides : SumSides<GainSides<Stats>, Stats> {
+    using SumSides<GainSides<Stats>, Stats>::SumSides;
+    double score() const { return this->sum_left(); }
+};
+
+// The best split of the care rows by one feature.
+class FeatureSearch {
+    using Stats = SumStats<false>;
+
   public:
-    // The best split of the care rows by one feature; its `score` is the gain that goes left. If it
-    // is missing against numbers (b == n_bins), either can be on the left.
+    // Its `score` is the gain that goes left. If it is missing against numbers (b == n_bins),
+    // either can be on the left.
     Split best_split(const Care& care, const Column& column, std::int32_t feature,
                      const SplitRules& rules) {
         Split best;
         if (column.n_bins + column.has_missing < 2) return best;
-        if (column.wide) {
-            count(care, column.wide_codes(), column.n_bins + 1);
+        const CodeView view(column);
+        const double total[] = {care.total, static_cast<double>(care.rows.size())};
+        const NodeRows<Stats> rows{care.rows.data(), care.gains.data(), nullptr,
+                                   static_cast<std::uint32_t>(care.rows.size()), total};
+        if (!counts(view, rows.n, stats_.width())) {
+            const std::uint32_t n = fill_keys(view, rows, keys_);
+            scan_sorted(sides_, view, feature, rows, keys_, n, scratch_, zeros_, rules, best);
+            std::array<double, 2> missing{};  // the last in the order of the codes
+            for (auto i = n; i > 0 && keys_[i - 1] >> 16 == view.n_bins; --i) {
+                stats_.add(missing.data(), rows.targets[keys_[i - 1] & 0xffff], 1);
+            }
+            take_missing(missing.data(), rows, view, feature, rules, best);
         } else {
-            count(care, column.narrow_codes(), column.n_bins + 1);
-        }
-        Bin missing;
-        if (present_.back().code == column.n_bins) {
-            missing = present_.back();
-            present_.pop_back();
-        }
-        if (column.categorical) {
-            scan_categories(care, missing, feature, rules, best);
-        } else {
-            scan_numbers(care, missing, column.n_bins, feature, rules, best);
+            count(view, rows);
+            if (column.categorical) {
+                scan_categories(care, view, feature, rules, best);
+                return best;
+            }
+            scan_bins(sides_, bins_.data(), view, feature, total, rules, best);
+            take_missing(bins_.data() + std::size_t(view.n_bins) * stats_.width(), rows, view,
+                         feature, rules, best);
         }
         return best;
     }
 
   private:
-    struct Bin {
-        double gain = 0;
-        std::uint32_t n = 0;
-        std::uint32_t code = 0;
-    };
-    // Neighbouring rows often have the same code (images are mostly background): they add to
-    // different lanes, so that no sum waits for the one before. 4 lanes: 2.4 times as fast on
-    // mnist.
-    static constexpr std::size_t n_lanes = 4;
+    void count(const CodeView& view, const NodeRows<Stats>& rows) {
+        bins_.assign(std::size_t(view.n_bins + 1) * stats_.width(), 0.0);
+        count_column(stats_, view, rows, bins_.data());
+    }
 
-    // Fills `present_` with the bins that have rows, in the order of their codes.
-    template <class Code>
-    void count(const Care& care, const Code* codes, std::size_t n_codes) {
-        if (lanes_.size() < n_codes * n_lanes) lanes_.resize(n_codes * n_lanes);
-        bits_.assign((n_codes + 63) / 64, 0);
-        for (std::size_t i = 0; i < care.rows.size(); ++i) {
-            const Code code = codes[care.rows[i]];
-            Bin& bin = lanes_[code * n_lanes + i % n_lanes];
-            if (bin.n++ == 0) bits_[code / 64] |= std::uint64_t{1} << code % 64;
-            bin.gain += care.gains[i];
-        }
-        present_.clear();
-        for (std::size_t word = 0; word < bits_.size(); ++word) {
-            for (std::uint64_t left = bits_[word]; left != 0; left &= left - 1) {
-                const auto code = static_cast<std::uint32_t>(word * 64 + std::countr_zero(left));
-                Bin sum{0, 0, code};
-                for (std::size_t lane = 0; lane < n_lanes; ++lane) {
-                    Bin& bin = lanes_[code * n_lanes + lane];
-                    sum.gain += bin.gain;
-                    sum.n += bin.n;
-                    bin = {};
-                }
-                present_.push_back(sum);
-            }
+    // Missing values to the left of all numbers: other criteria take that for the mirror image of
+    // numbers to the left of missing values.
+    void take_missing(const double* missing, const NodeRows<Stats>& rows, const CodeView& view,
+                      std::int32_t feature, const SplitRules& rules, Split& best) {
+        if (stats_.empty(missing) || stats_.count(missing) == rows.n) return;
+        sides_.start(rows.total);
+        sides_.move(missing);
+        if (detail::take_border(sides_, rules, feature, view.n_bins - 1, true, best)) {
+            best.b = view.n_bins;
         }
     }
 
-    static bool allowed(std::size_t n_left, const Care& care, const SplitRules& rules) {
-        return n_left >= rules.min_samples_leaf &&
-               care.rows.size() - n_left >= rules.min_samples_leaf;
-    }
-
-    void scan_numbers(const Care& care, const Bin& missing, std::uint32_t missing_code,
-                      std::int32_t feature, const SplitRules& rules, Split& best) const {
-        const auto attempt = [&](double score, std::size_t n_left, bool missing_left,
-                                 std::uint32_t a, std::uint32_t b) {
-            if (!allowed(n_left, care, rules) || !(score > best.score + rules.tolerance)) return;
-            best.feature = feature, best.score = score;
-            best.missing_left = missing_left, best.a = a, best.b = b;
-        };
-        for (int pass = 0; pass <= int(missing.n > 0); ++pass) {
-            const bool missing_left = pass == 1;
-            double score = missing_left ? missing.gain : 0;
-            std::size_t n_left = missing_left ? missing.n : 0;
-            for (std::size_t i = 0; i + 1 < present_.size(); ++i) {
-                score += present_[i].gain;
-                n_left += present_[i].n;
-                attempt(score, n_left, missing_left, present_[i].code, present_[i + 1].code);
-            }
-        }
-        if (missing.n == 0 || present_.empty()) return;
-        const std::size_t n_numbers = care.rows.size() - missing.n;
-        attempt(care.total - missing.gain, n_numbers, false, present_.back().code, missing_code);
-        attempt(missing.gain, missing.n, true, present_.back().code, missing_code);
-    }
-
-    // Every category takes its better side: no other set has a larger gain.
-    void scan_categories(const Care& care, const Bin& missing, std::int32_t feature,
+    // Every category takes its better side, missing values like one: no other set has a larger
+    // gain, and there is no order to try.
+    void scan_categories(const Care& care, const CodeView& view, std::int32_t feature,
                          const SplitRules& rules, Split& best) const {
         Split found;
         found.feature = feature, found.categorical = true, found.score = 0;
         std::size_t n_left = 0;
-        const auto take = [&](const Bin& bin) {
-            if (!(bin.gain > 0)) return false;
-            found.score += bin.gain;
-            n_left += bin.n;
-            return true;
-        };
-        for (const Bin& bin : present_) {
-            if (take(bin)) found.left_codes.push_back(bin.code);
+        for (std::uint32_t code = 0; code <= view.n_bins; ++code) {
+            const double* bin = bins_.data() + std::size_t(code) * stats_.width();
+            if (!(bin[0] > 0)) continue;
+            found.score += bin[0];
+            n_left += stats_.count(bin);
+            if (code < view.n_bins) {
+                found.left_codes.push_back(code);
+            } else {
+                found.missing_left = true;
+            }
         }
-        found.missing_left = take(missing);
-        if (allowed(n_left, care, rules)) best = std::move(found);
+        if (n_left >= rules.min_samples_leaf &&
+            care.rows.size() - n_left >= rules.min_samples_leaf) {
+            best = std::move(found);
+        }
     }
 
-    std::vector<Bin> lanes_, present_;
-    std::vector<std::uint64_t> bits_;
+    Stats stats_;
+    GainSides<Stats> sides_{stats_};
+    std::vector<double> bins_, zeros_;
+    std::vector<std::uint32_t> keys_, scratch_;
 };
 
 }  // namespace hedgerow::tao
