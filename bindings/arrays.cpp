@@ -17,6 +17,14 @@ void check_length(const char* name, std::size_t given, std::size_t wanted) {
 
 }  // namespace
 
+std::uint32_t number(const nb::dict& from, const char* name) {
+    std::uint32_t out;
+    if (!from.contains(name) || !nb::try_cast(from[name], out)) {
+        refuse(std::string("the graph's '") + name + "' is no number");
+    }
+    return out;
+}
+
 std::span<const Row> checked_rows(const RowArray& given, std::size_t n_rows) {
     const auto rows = span_of(given);
     for (const Row row : rows) {

@@ -3,7 +3,9 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -40,6 +42,9 @@ std::vector<T> take(const nb::dict& from, const char* name) {
     }
     return {array.data(), array.data() + array.size()};
 }
+
+// A whole number of a state.
+std::uint32_t number(const nb::dict& from, const char* name);
 
 template <class T>
 std::span<const T> span_of(const std::optional<Vector<T>>& array) {
@@ -113,19 +118,22 @@ auto with_numbers(const Array& x, const Body& body) {
     throw nb::type_error("numbers must be float32 or float64");
 }
 
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+
 // A read-only view of memory that `owner` keeps alive.
 template <class T>
-nb::object view_of(const T* data, std::vector<std::size_t> shape, nb::handle owner) {
-    return nb::cast(nb::ndarray<nb::numpy, const T>(data, shape.size(), shape.data(), owner));
+Array<const T> view_of(const T* data, std::vector<std::size_t> shape, nb::handle owner) {
+    return {data, shape.size(), shape.data(), owner};
 }
 
 // A new NumPy array that takes over the vector's memory.
 template <class T>
-nb::object array_of(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
+Array<T> array_of(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     if (shape.empty()) shape = {owned->size()};
-    return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
+    return {owned->data(), shape.size(), shape.data(), owner};
 }
 
 // Runs `work(team)` without the GIL; Ctrl-C and other signal handlers are heard while it runs, and

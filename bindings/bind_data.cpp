@@ -1,4 +1,4 @@
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/variant.h>
 
 #include "arrays.hpp"
 #include "data/dataset.hpp"
@@ -39,7 +39,9 @@ const Column& column_of(const Dataset& data, std::size_t feature) {
     return data.column(feature);
 }
 
-nb::object codes(nb::handle self, std::size_t feature) {
+using Codes = std::variant<Array<const std::uint8_t>, Array<const std::uint16_t>>;
+
+Codes codes(nb::handle self, std::size_t feature) {
     const auto& data = nb::cast<const Dataset&>(self);
     const Column& column = column_of(data, feature);
     if (column.wide) return view_of(column.wide_codes(), {data.n_rows()}, self);
@@ -76,11 +78,17 @@ void bind_data(nb::module_& m) {
         .def("share", &Dataset::share, "Another data set of the same columns, not copied.")
         .def(
             "codes", [](nb::handle self, std::size_t f) { return codes(self, f); }, "feature"_a)
-        .def("n_bins", [](const Dataset& d, std::size_t f) { return column_of(d, f).n_bins; })
-        .def("is_categorical",
-             [](const Dataset& d, std::size_t f) { return column_of(d, f).categorical; })
-        .def("has_missing",
-             [](const Dataset& d, std::size_t f) { return column_of(d, f).has_missing; })
+        .def(
+            "n_bins", [](const Dataset& d, std::size_t f) { return column_of(d, f).n_bins; },
+            "feature"_a)
+        .def(
+            "is_categorical",
+            [](const Dataset& d, std::size_t f) { return column_of(d, f).categorical; },
+            "feature"_a)
+        .def(
+            "has_missing",
+            [](const Dataset& d, std::size_t f) { return column_of(d, f).has_missing; },
+            "feature"_a)
         .def_prop_ro("n_rows", &Dataset::n_rows)
         .def_prop_ro("n_features", &Dataset::n_features)
         .def_prop_ro("nbytes", &Dataset::nbytes);

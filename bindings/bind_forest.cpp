@@ -1,5 +1,4 @@
 #include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
 #include "grow/forest.hpp"
@@ -8,7 +7,7 @@ using namespace hedgerow;
 
 namespace {
 
-constexpr int format_version = 1;
+constexpr std::uint32_t format_version = 1;
 
 nb::dict state_of(const Forest& forest) {
     nb::dict out;
@@ -26,15 +25,14 @@ nb::dict state_of(const Forest& forest) {
 }
 
 Forest forest_from(const nb::dict& from) {
-    if (!from.contains("format") || nb::cast<int>(from["format"]) != format_version) {
+    if (number(from, "format") != format_version) {
         throw nb::value_error("the forest was written in a format that this version does not know");
     }
-    const auto n_features = nb::cast<std::uint32_t>(from["n_features"]);
+    const auto n_features = number(from, "n_features");
     PackedGraphs::State state{take<std::uint8_t>(from, "nodes"), take<std::uint32_t>(from, "roots"),
                               take<double>(from, "values"),
                               take<std::uint32_t>(from, "category_feature"), test_pool_from(from)};
-    Forest forest{PackedGraphs::from_state(n_features, nb::cast<std::uint32_t>(from["n_outputs"]),
-                                           std::move(state)),
+    Forest forest{PackedGraphs::from_state(n_features, number(from, "n_outputs"), std::move(state)),
                   take<double>(from, "importances")};
     if (forest.importances.size() != forest.n_graphs() * n_features) {
         throw nb::value_error("the forest's importances have another length");
@@ -42,8 +40,8 @@ Forest forest_from(const nb::dict& from) {
     return forest;
 }
 
-nb::object importances(const Forest& forest, const ForestParams& params, const Table& x,
-                       const TargetArray& targets, int n_jobs) {
+Array<double> importances(const Forest& forest, const ForestParams& params, const Table& x,
+                          const TargetArray& targets, int n_jobs) {
     if (x.shape(1) != forest.n_features()) {
         throw nb::value_error("X must have the features of the forest");
     }
@@ -56,11 +54,14 @@ nb::object importances(const Forest& forest, const ForestParams& params, const T
     return array_of(std::move(out), {forest.n_graphs(), forest.n_features()});
 }
 
-nb::object grow_members(Forest& forest, const Dataset& data, const RowArray& rows,
-                        const TargetArray& targets, const WeightArray& weights,
-                        const ForestParams& params, std::size_t n_trees, bool out_of_bag,
-                        int n_jobs, const std::function<void(std::size_t)>& progress,
-                        const RowArray& held) {
+using SumsAndCounts = std::tuple<Array<double>, Array<std::uint32_t>>;
+
+std::optional<SumsAndCounts> grow_members(Forest& forest, const Dataset& data, const RowArray& rows,
+                                          const TargetArray& targets, const WeightArray& weights,
+                                          const ForestParams& params, std::size_t n_trees,
+                                          bool out_of_bag, int n_jobs,
+                                          const std::function<void(std::size_t)>& progress,
+                                          const RowArray& held) {
     if (data.n_features() != forest.n_features()) {
         throw nb::value_error("the data must have the features of the forest");
     }
@@ -92,9 +93,9 @@ nb::object grow_members(Forest& forest, const Dataset& data, const RowArray& row
         },
         progress ? std::function<void()>(report) : std::function<void()>());
     if (progress) report();
-    if (!asks) return nb::none();
-    return nb::make_tuple(array_of(std::move(unseen.sums), {data.n_rows(), forest.n_outputs()}),
-                          array_of(std::move(unseen.counts)));
+    if (!asks) return {};
+    return SumsAndCounts{array_of(std::move(unseen.sums), {data.n_rows(), forest.n_outputs()}),
+                         array_of(std::move(unseen.counts))};
 }
 
 }  // namespace
@@ -127,7 +128,8 @@ void bind_forest(nb::module_& m) {
              "params"_a, "n_trees"_a, "out_of_bag"_a = false, "n_jobs"_a = 1,
              "progress"_a.none() = nb::none(), "held"_a.none() = nb::none(),
              "Grow members on the given rows (all when None). Returns sums and counts of the "
-             "values of unseen rows, those out of a bag or 'held', where any are asked for.")
+             "values of unseen rows, those out of a bag or 'held', or None where none are asked "
+             "for.")
         .def("out_of_bag_importances", &importances, "params"_a, "x"_a, "targets"_a, "n_jobs"_a = 1)
         .def(
             "first",
@@ -138,11 +140,12 @@ void bind_forest(nb::module_& m) {
                 return Forest(self.first(n), {self.importances.begin(), cut});
             },
             "n"_a, "A forest of the first n members.")
-        .def_prop_ro("importances",
-                     [](const Forest& f) {
-                         return array_of(std::vector(f.importances),
-                                         {f.n_graphs(), f.n_features()});
-                     })
+        .def_prop_ro(
+            "importances",
+            [](const Forest& f) {
+                return array_of(std::vector(f.importances), {f.n_graphs(), f.n_features()});
+            },
+            nb::rv_policy::move)
         .def("__getstate__", &state_of)
         .def("__setstate__",
              [](Forest& self, const nb::dict& state) { new (&self) Forest(forest_from(state)); });

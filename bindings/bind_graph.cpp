@@ -1,5 +1,3 @@
-#include <nanobind/stl/optional.h>
-
 #include <algorithm>
 
 #include "arrays.hpp"
@@ -64,7 +62,7 @@ TestPool hedgerow::test_pool_from(const nb::dict& from) {
 
 namespace {
 
-constexpr int format_version = 1;
+constexpr std::uint32_t format_version = 1;
 
 template <class T>
 auto column(std::vector<T> DecisionGraph::* member) {
@@ -74,7 +72,7 @@ auto column(std::vector<T> DecisionGraph::* member) {
     };
 }
 
-nb::object value(nb::handle self) {
+Array<const double> value(nb::handle self) {
     const auto& graph = nb::cast<const DecisionGraph&>(self);
     return view_of(graph.value.data(), {graph.n_nodes(), graph.n_outputs}, self);
 }
@@ -103,14 +101,6 @@ nb::dict arrays(const DecisionGraph& graph) {
     return out;
 }
 
-std::uint32_t number(const nb::dict& from, const char* name) {
-    std::uint32_t out;
-    if (!from.contains(name) || !nb::try_cast(from[name], out)) {
-        throw nb::value_error(("the graph's '" + std::string(name) + "' is no number").c_str());
-    }
-    return out;
-}
-
 DecisionGraph from_arrays(const nb::dict& from) {
     if (number(from, "format") != format_version) {
         throw nb::value_error("the graph was written in a format that this version does not know");
@@ -131,6 +121,12 @@ DecisionGraph from_arrays(const nb::dict& from) {
     graph.value = take<double>(from, "value");
     graph.tests = test_pool_from(from);
     graph.validate();
+    for (std::size_t i = 0; i < graph.n_nodes(); ++i) {  // whatever stands where nothing is meant
+        const auto kind = static_cast<Kind>(graph.kind[i]);
+        if (kind == Kind::leaf || kind == Kind::oblique)
+            graph.feature[i] = DecisionGraph::no_feature;
+        if (kind == Kind::leaf) graph.threshold[i] = DecisionGraph::no_threshold;
+    }
     return graph;
 }
 
@@ -149,7 +145,8 @@ void check_features(std::size_t wanted, std::size_t given) {
     }
 }
 
-nb::object apply(const DecisionGraph& graph, const Table& x, int n_jobs, const RowArray& rows) {
+Array<std::int32_t> apply(const DecisionGraph& graph, const Table& x, int n_jobs,
+                          const RowArray& rows) {
     check_features(graph.n_features, x.shape(1));
     const auto chosen = checked_rows(rows, x.shape(0));
     std::vector<std::int32_t> leaves(rows ? chosen.size() : x.shape(0));
@@ -168,8 +165,8 @@ nb::object apply(const DecisionGraph& graph, const Table& x, int n_jobs, const R
     return array_of(std::move(leaves));
 }
 
-nb::object apply_rows(const DecisionGraph& graph, const Dataset& data, const Vector<Row>& rows) {
-    check_features(graph.n_features, data.n_features());
+Array<std::int32_t> apply_rows(const DecisionGraph& graph, const Dataset& data,
+                               const Vector<Row>& rows) {
     const auto chosen = checked_rows(rows, data.n_rows());
     std::vector<std::int32_t> leaves(chosen.size());
     in_core(1, [&](Team& team) {
@@ -182,7 +179,8 @@ nb::object apply_rows(const DecisionGraph& graph, const Dataset& data, const Vec
     return array_of(std::move(leaves));
 }
 
-nb::tuple decision_path(const DecisionGraph& graph, const Table& x) {
+std::tuple<Array<std::int64_t>, Array<std::int32_t>> decision_path(const DecisionGraph& graph,
+                                                                   const Table& x) {
     check_features(graph.n_features, x.shape(1));
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> nodes;
@@ -198,7 +196,7 @@ nb::tuple decision_path(const DecisionGraph& graph, const Table& x) {
             }
         });
     });
-    return nb::make_tuple(array_of(std::move(starts)), array_of(std::move(nodes)));
+    return {array_of(std::move(starts)), array_of(std::move(nodes))};
 }
 
 }  // namespace
@@ -206,7 +204,9 @@ nb::tuple decision_path(const DecisionGraph& graph, const Table& x) {
 void bind_graph(nb::module_& m) {
     using namespace nb::literals;
     using G = DecisionGraph;
-    nb::class_<G>(m, "DecisionGraph", "A tree or decision graph as columns; node 0 is the root.")
+    nb::class_<G>(m, "DecisionGraph",
+                  "A tree or decision graph as columns; node 0 is the root. At a leaf the children "
+                  "are -1, feature and threshold -2; an oblique test has feature -2, too.")
         .def_static("from_arrays", &from_arrays, "arrays"_a)
         .def("arrays", &arrays)
         .def("__getstate__", &arrays)
@@ -228,6 +228,14 @@ void bind_graph(nb::module_& m) {
         .def_prop_ro("weight", column(&G::weight))
         .def_prop_ro("impurity", column(&G::impurity))
         .def_prop_ro("value", &value)
+        // The same under the names of scikit-learn's trees.
+        .def_prop_ro("node_count", &G::n_nodes)
+        .def_prop_ro("max_depth", &G::depth)
+        .def_prop_ro("children_left", column(&G::left))
+        .def_prop_ro("children_right", column(&G::right))
+        .def_prop_ro("missing_go_to_left", column(&G::missing_left))
+        .def_prop_ro("n_node_samples", column(&G::n_samples))
+        .def_prop_ro("weighted_n_node_samples", column(&G::weight))
         .def(
             "categories_left",
             [](const G& graph, std::int32_t node) {
@@ -255,8 +263,8 @@ void bind_graph(nb::module_& m) {
                     weights.push_back(term.weight);
                     threshold += term.weight * term.centre;
                 }
-                return nb::make_tuple(array_of(std::move(features)), array_of(std::move(weights)),
-                                      threshold, array_of(std::move(categories)));
+                return std::tuple(array_of(std::move(features)), array_of(std::move(weights)),
+                                  threshold, array_of(std::move(categories)));
             },
             "node"_a,
             "Features, weights, threshold and categories (-1 for a number) of the terms that "

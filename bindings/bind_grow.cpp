@@ -1,5 +1,3 @@
-#include <nanobind/stl/optional.h>
-
 #include "arrays.hpp"
 #include "grow/grower.hpp"
 #include "grow/prune.hpp"
@@ -70,8 +68,8 @@ void bind_grow(nb::module_& m) {
         "pruning_path",
         [](const DecisionGraph& graph) {
             PruningPath path = in_core(1, [&](Team& team) { return pruning_path(graph, team); });
-            return nb::make_tuple(array_of(std::move(path.alphas)),
-                                  array_of(std::move(path.impurities)));
+            return std::tuple(array_of(std::move(path.alphas)),
+                              array_of(std::move(path.impurities)));
         },
         "graph"_a, "Effective alphas and total leaf impurities of the nested subtrees.");
 }

@@ -1,5 +1,3 @@
-#include <nanobind/stl/optional.h>
-
 #include "arrays.hpp"
 #include "margin/mean_margin.hpp"
 
@@ -43,8 +41,8 @@ DecisionGraph grow_from_table(const Table& x, const Vector<std::uint32_t>& n_cat
     });
 }
 
-nb::object scale_of(const Table& x, const Vector<std::uint32_t>& n_categories, const RowArray& rows,
-                    const WeightArray& weights, int n_jobs) {
+Array<double> scale_of(const Table& x, const Vector<std::uint32_t>& n_categories,
+                       const RowArray& rows, const WeightArray& weights, int n_jobs) {
     const Rows chosen(rows, x.shape(0));
     const Weights checked(weights, chosen);
     return with_numbers(x, [&](const auto* data) {

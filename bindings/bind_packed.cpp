@@ -1,5 +1,3 @@
-#include <nanobind/stl/optional.h>
-
 #include "arrays.hpp"
 #include "graph/packed.hpp"
 
@@ -44,7 +42,7 @@ void for_table(const PackedGraphs& graphs, const Table& x, int n_jobs, const Bod
     });
 }
 
-nb::object predict(const PackedGraphs& graphs, const Table& x, int n_jobs) {
+Array<double> predict(const PackedGraphs& graphs, const Table& x, int n_jobs) {
     std::vector<double> out(x.shape(0) * graphs.n_outputs());
     for_table(graphs, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
         graphs.predict(numbers, n, out.data(), team);
@@ -52,7 +50,7 @@ nb::object predict(const PackedGraphs& graphs, const Table& x, int n_jobs) {
     return array_of(std::move(out), {x.shape(0), graphs.n_outputs()});
 }
 
-nb::object predict_class(const PackedGraphs& graphs, const Table& x, int n_jobs) {
+Array<std::int32_t> predict_class(const PackedGraphs& graphs, const Table& x, int n_jobs) {
     std::vector<std::int32_t> out(x.shape(0));
     for_table(graphs, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
         graphs.predict_class(numbers, n, out.data(), team);
@@ -60,7 +58,7 @@ nb::object predict_class(const PackedGraphs& graphs, const Table& x, int n_jobs)
     return array_of(std::move(out));
 }
 
-nb::object apply(const PackedGraphs& graphs, const Table& x, int n_jobs) {
+Array<std::int32_t> apply(const PackedGraphs& graphs, const Table& x, int n_jobs) {
     std::vector<std::int32_t> out(x.shape(0) * graphs.n_graphs());
     for_table(graphs, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
         graphs.apply(numbers, n, out.data(), team);
@@ -82,7 +80,7 @@ class RowPredictor {
         return labels_[static_cast<std::size_t>(best)];
     }
     template <class T>
-    nb::object values(const Vector<T>& row) {
+    Array<double> values(const Vector<T>& row) {
         run(row);
         return array_of(std::vector(out_));
     }

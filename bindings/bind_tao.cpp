@@ -1,5 +1,4 @@
 #include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
 #include "tao/fine_tune.hpp"

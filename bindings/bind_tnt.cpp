@@ -1,6 +1,3 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-
 #include "arrays.hpp"
 #include "tnt/tree_in_tree.hpp"
 #include "tnt/trim.hpp"
@@ -62,10 +59,10 @@ nb::dict grow_from_arrays(const Dataset& data, const RowArray& rows, const RowAr
     return out;
 }
 
-nb::tuple trim_from_arrays(const DecisionGraph& graph, const Dataset& data, const RowArray& rows,
-                           const TargetArray& targets, const WeightArray& weights,
-                           const TreeInTreeParams& params, std::size_t max_splits, int n_jobs,
-                           const std::optional<RowMatrix<double>>& numbers) {
+std::tuple<DecisionGraph, Array<double>> trim_from_arrays(
+    const DecisionGraph& graph, const Dataset& data, const RowArray& rows,
+    const TargetArray& targets, const WeightArray& weights, const TreeInTreeParams& params,
+    std::size_t max_splits, int n_jobs, const std::optional<RowMatrix<double>>& numbers) {
     const double* matrix = checked_numbers(numbers, data);
     check_graph(data, graph);
     const Rows chosen(rows, data.n_rows());
@@ -73,7 +70,7 @@ nb::tuple trim_from_arrays(const DecisionGraph& graph, const Dataset& data, cons
     TidyGraph out = in_core(n_jobs, [&](Team& team) {
         return trim(graph, data, matrix, chosen.chosen, learned, params, max_splits, team);
     });
-    return nb::make_tuple(nb::cast(std::move(out.graph)), array_of(std::move(out.removed)));
+    return {std::move(out.graph), array_of(std::move(out.removed))};
 }
 
 }  // namespace

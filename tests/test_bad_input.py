@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hedgerow._engine import DecisionGraph
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
@@ -32,6 +31,7 @@ from hedgerow import (
     TreeEmbeddingClassifier,
     TreeInTreeClassifier,
 )
+from hedgerow._engine import DecisionGraph
 from hedgerow._graph_model import GraphClassifier
 from hedgerow.graph import fine_tune
 

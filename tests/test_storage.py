@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hedgerow._engine import DecisionGraph, Forest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from small_models import answers, fitted, numbers, table, targets
 
 import hedgerow
+from hedgerow._engine import DecisionGraph, Forest
 from hedgerow._records import container
 from hedgerow._table import Schema
 from hedgerow.datasets import load_data

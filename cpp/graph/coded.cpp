@@ -28,6 +28,7 @@ void CodedGraph::read(std::int32_t i) {
     node.missing = static_cast<std::uint16_t>(column.n_bins);
     if (kind == Kind::category) {
         node.set = graph_.detail[i];
+        node.n_left = static_cast<std::uint32_t>(graph_.threshold[i]);
     } else {
         node.n_left = column.bins_up_to(graph_.threshold[i]);
     }

@@ -47,7 +47,7 @@ class CodedGraph {
         const std::uint32_t code =
             node.wide ? reinterpret_cast<const std::uint16_t*>(node.codes)[row] : node.codes[row];
         if (node.set < 0) return code_goes_left(code, node.n_left, node.missing, node.missing_left);
-        return graph_.tests.goes_left(node.set, code == node.missing ? -1.0 : code,
+        return graph_.tests.goes_left(node.set, code == node.missing ? -1.0 : code, node.n_left,
                                       node.missing_left);
     }
     bool divides(std::int32_t, std::size_t n) const { return n > 1; }
@@ -71,7 +71,7 @@ class CodedGraph {
     struct Node {
         const std::uint8_t* codes = nullptr;  // of the column; null for a leaf and an oblique test
         std::uint32_t n_left = 0;             // codes below it go left
-        std::int32_t set = -1;                // or the codes in this category set
+        std::int32_t set = -1;                // or those of them that are in this category set
         std::int32_t left = -1, right = -1;
         std::uint16_t missing = 0;  // this code goes where `missing_left` says
         bool missing_left = false;

@@ -94,8 +94,9 @@ void DecisionGraph::clear() {
 }
 
 std::int32_t DecisionGraph::add_node() {
-    kind.push_back(0), missing_left.push_back(0), feature.push_back(-1);
-    left.push_back(-1), right.push_back(-1), detail.push_back(-1), threshold.push_back(0);
+    kind.push_back(0), missing_left.push_back(0), feature.push_back(no_feature);
+    left.push_back(-1), right.push_back(-1), detail.push_back(-1);
+    threshold.push_back(no_threshold);
     n_samples.push_back(0), weight.push_back(0), impurity.push_back(0);
     value.resize(value.size() + n_outputs);
     return static_cast<std::int32_t>(kind.size()) - 1;
@@ -128,8 +129,9 @@ std::int32_t DecisionGraph::copy_test(const DecisionGraph& from, std::int32_t no
 void DecisionGraph::make_leaf(std::int32_t node) {
     kind[node] = 0;
     missing_left[node] = 0;
-    feature[node] = left[node] = right[node] = detail[node] = -1;
-    threshold[node] = 0;
+    left[node] = right[node] = detail[node] = -1;
+    feature[node] = no_feature;
+    threshold[node] = no_threshold;
 }
 
 void DecisionGraph::set_axis(std::int32_t node, std::int32_t of, double at,
@@ -142,15 +144,16 @@ void DecisionGraph::set_axis(std::int32_t node, std::int32_t of, double at,
 }
 
 void DecisionGraph::set_category(std::int32_t node, std::int32_t of,
-                                 std::span<const std::uint64_t> set, bool missing_goes_left) {
-    set_axis(node, of, 0, missing_goes_left);
+                                 std::span<const std::uint64_t> set, double n_known,
+                                 bool missing_goes_left) {
+    set_axis(node, of, n_known, missing_goes_left);
     kind[node] = static_cast<std::uint8_t>(Kind::category);
     detail[node] = tests.add_set(set);
 }
 
 void DecisionGraph::set_oblique(std::int32_t node, std::shared_ptr<const ObliqueTest> test,
                                 double at) {
-    set_axis(node, -1, at, false);
+    set_axis(node, no_feature, at, false);
     kind[node] = static_cast<std::uint8_t>(Kind::oblique);
     detail[node] = tests.add_oblique(std::move(test));
 }
@@ -190,6 +193,7 @@ void DecisionGraph::validate() const {
         }
         if (test == Kind::category) {
             require(detail[i] >= 0 && detail[i] < n_sets, "a category set is out of range");
+            require(tests.knows(detail[i], threshold[i]), "a category set is too short");
         }
         // An axis threshold may be infinite: "every number goes left, missing goes right".
         require(!std::isnan(threshold[i]), "a threshold is not a number");

@@ -3,10 +3,13 @@
 // node      an index into the columns below; node 0 is the root, children have larger numbers in a
 //           tree (preorder) and any number in a graph
 // test      axis: x[feature] <= threshold goes left
-//           category: the category x[feature] is in the node's set goes left
+//           category: the category x[feature] is in the node's set goes left; `threshold` is the
+//           number of categories that the training table had
 //           oblique: the sum of its terms < threshold goes left (graph/oblique.hpp)
 // missing   NaN in an axis or category test, and a category outside the training table, follow
 //           `missing_left`; an oblique test leaves missing numbers out
+// none      children are -1 at a leaf, its feature and threshold -2, as in scikit-learn; an oblique
+//           test has no one feature either: -2
 //
 // A structure of arrays, made for building, export and zero-copy views; prediction in bulk uses
 // the packed form (graph/packed.hpp).
@@ -38,14 +41,16 @@ struct TestPool {
     std::span<const std::uint64_t> set(std::int32_t index) const {
         return {words.data() + word_start[index], words.data() + word_start[index + 1]};
     }
-    // A category in the set goes left; a missing one where missing values go.
-    bool goes_left(std::int32_t index, double code, bool missing_left) const {
-        if (!(code >= 0)) return missing_left;
-        // The set ends with the last category known at training; beyond it is "unseen".
-        const auto members = set(index);
-        if (!(code < 64.0 * static_cast<double>(members.size()))) return false;
+    // Whether a set has a bit for each of n categories.
+    bool knows(std::int32_t index, double n) const {
+        return n >= 0 && n <= 64.0 * static_cast<double>(set(index).size());
+    }
+    // Whether a category goes left, where the set says it for `n_known` of them; the others, and
+    // what is no category at all, are missing.
+    bool goes_left(std::int32_t index, double code, double n_known, bool missing_left) const {
+        if (!(code >= 0 && code < n_known)) return missing_left;
         const auto bit = static_cast<std::uint64_t>(code);
-        return members[bit / 64] >> (bit % 64) & 1;
+        return words[word_start[index] + bit / 64] >> (bit % 64) & 1;
     }
 };
 
@@ -67,6 +72,9 @@ struct DecisionGraph {
     std::vector<double> value;  // n_outputs numbers a node
     TestPool tests;
 
+    static constexpr std::int32_t no_feature = -2;
+    static constexpr double no_threshold = -2;
+
     std::size_t n_nodes() const { return kind.size(); }
     std::size_t n_leaves() const;
     std::size_t depth() const;
@@ -84,7 +92,7 @@ struct DecisionGraph {
         const double v = static_cast<double>(x[feature[node]]);
         return static_cast<Kind>(kind[node]) == Kind::axis
                    ? number_goes_left(v, threshold[node], missing_left[node])
-                   : tests.goes_left(detail[node], v, missing_left[node]);
+                   : tests.goes_left(detail[node], v, threshold[node], missing_left[node]);
     }
     std::int32_t child(std::int32_t node, bool go_left) const {
         return go_left ? left[node] : right[node];
@@ -153,7 +161,7 @@ struct DecisionGraph {
     void make_leaf(std::int32_t node);
     void set_axis(std::int32_t node, std::int32_t of, double at, bool missing_goes_left);
     void set_category(std::int32_t node, std::int32_t of, std::span<const std::uint64_t> set,
-                      bool missing_goes_left);
+                      double n_known, bool missing_goes_left);
     void set_oblique(std::int32_t node, std::shared_ptr<const ObliqueTest> test, double at);
 
     // Throws std::invalid_argument unless the graph is whole: equal lengths, indices in range,

@@ -171,7 +171,7 @@ DecisionGraph PackedGraphs::unpack(std::size_t graph) const {
                     out.set_oblique(to, tests_.oblique[index], node.number);
                 } else if (node.test & PackedNode::category) {
                     const auto feature = static_cast<std::int32_t>(category_feature_[index]);
-                    out.set_category(to, feature, tests_.set(index), missing_left);
+                    out.set_category(to, feature, tests_.set(index), node.number, missing_left);
                 } else {
                     out.set_axis(to, index, node.number, missing_left);
                 }
@@ -272,6 +272,13 @@ void PackedGraphs::validate() const {
                     roots_.end(),
             "the graphs' roots are broken");
     require(values_.size() % n_outputs_ == 0, "the graphs' values are broken");
+    // Several outputs are always classes: forests have one number or shares of classes.
+    for (auto value = values_.begin(); value != values_.end(); value += n_outputs_) {
+        const auto is_share = [](double v) { return v >= 0 && v <= 1; };
+        require(std::all_of(value, value + n_outputs_, is_share) &&
+                    std::abs(std::accumulate(value, value + n_outputs_, 0.0) - 1) < 1e-6,
+                "a leaf's class shares are not between 0 and 1, or do not sum to 1");
+    }
     tests_.validate(n_features_);
     require(category_feature_.size() + 1 == tests_.word_start.size(),
             "the graphs' category sets are broken");
@@ -288,7 +295,7 @@ void PackedGraphs::validate() const {
                 mark = done;
                 stack.pop_back();
                 if (node.is_leaf()) {
-                    require(node.left == at && node.index() == 0, "a leaf has a child or a test");
+                    require(node.left == at && node.test == 0, "a leaf has a child or a test");
                     require(n_outputs_ == 1 ? std::isfinite(node.number)
                                             : std::bit_cast<std::uint64_t>(node.number) <
                                                   values_.size() / n_outputs_,
@@ -298,11 +305,15 @@ void PackedGraphs::validate() const {
             }
             mark = open;
             const auto index = node.index();
+            require(!(node.test & PackedNode::oblique && node.test & PackedNode::category),
+                    "a test is of two kinds");
             if (node.test & PackedNode::oblique) {
                 require(index < tests_.oblique.size(), "an oblique test is out of range");
             } else if (node.test & PackedNode::category) {
                 require(index < category_feature_.size() && category_feature_[index] < n_features_,
                         "a category set is out of range");
+                require(tests_.knows(static_cast<std::int32_t>(index), node.number),
+                        "a category set is too short");
             } else {
                 require(index < n_features_, "a feature is out of range");
             }
@@ -314,6 +325,8 @@ void PackedGraphs::validate() const {
                 if (state[child - roots_[g]] == fresh) stack.push_back(child);
             }
         }
+        require(std::all_of(state.begin(), state.end(), [](auto mark) { return mark == done; }),
+                "a graph has a node its root cannot reach");
     }
 }
 
@@ -339,7 +352,7 @@ struct PackedGraphs::Reader {
         if (has_categories && (node.test & PackedNode::category)) {
             return graphs.tests_.goes_left(static_cast<std::int32_t>(index),
                                            static_cast<double>(x[graphs.category_feature_[index]]),
-                                           missing_left);
+                                           node.number, missing_left);
         }
         return number_goes_left(static_cast<double>(x[index]), node.number, missing_left);
     }

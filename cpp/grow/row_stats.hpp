@@ -99,11 +99,11 @@ class RowStats {
     // Class shares or the mean; the sums of an empty set are zero, and so are these.
     void write_value(std::int32_t set, double* out) const {
         const double* sums = at(set);
-        const double scale = weight(set) > 0 ? 1 / weight(set) : 0;
+        const double whole = weight(set) > 0 ? weight(set) : 1;  // one over it may be infinite
         if (has_classes()) {
-            for (std::uint32_t k = 0; k < n_classes_; ++k) out[k] = sums[k] * scale;
+            for (std::uint32_t k = 0; k < n_classes_; ++k) out[k] = sums[k] / whole;
         } else {
-            *out = sums[0] * scale + offset_;
+            *out = sums[0] / whole + offset_;
         }
     }
 

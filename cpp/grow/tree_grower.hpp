@@ -324,7 +324,7 @@ class TreeGrower {
         if (split.categorical) {
             const std::span<const Row> rows(rows_.data() + node.begin, node.size());
             graph.set_category(index, split.feature, category_set(view, rows, in_set, missing_left),
-                               missing_left);
+                               column.n_bins, missing_left);
         } else {
             graph.set_axis(index, split.feature, threshold_of(split, view), missing_left);
         }

@@ -261,7 +261,7 @@ class Tuner {
             missing_side(node, split, care, [&](auto code) { return left[code] != 0; });
         return {Kind::category,
                 split.feature,
-                0,
+                static_cast<double>(column.n_bins),
                 missing_left,
                 false,
                 category_set(CodeView(column), care.rows, left, missing_left)};
@@ -287,7 +287,7 @@ class Tuner {
         if (test.kind == Kind::axis) {
             graph_.set_axis(node, test.feature, test.threshold, test.missing_left);
         } else {
-            graph_.set_category(node, test.feature, test.set, test.missing_left);
+            graph_.set_category(node, test.feature, test.set, test.threshold, test.missing_left);
         }
         if (test.swap) std::swap(graph_.left[node], graph_.right[node]);
         coded_.read(node);

@@ -1,9 +1,12 @@
+#include <bit>
+#include <cstring>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "check.hpp"
+#include "graph/coded.hpp"
 #include "graph/packed.hpp"
 #include "grow/prune.hpp"
 #include "tables.hpp"
@@ -28,8 +31,8 @@ DecisionGraph shared_graph() {
         graph.right[node] = right;
     };
     test(0, Kind::axis, 0, 0.5, 1, 2);
-    test(1, Kind::category, 1, 0, 3, 4);
-    test(2, Kind::oblique, -1, 0.3, 4, 5);
+    test(1, Kind::category, 1, 75, 3, 4);
+    test(2, Kind::oblique, DecisionGraph::no_feature, 0.3, 4, 5);
     test(4, Kind::axis, 2, 0, 3, 5);
     const std::uint64_t set[] = {1, 1 << 6};  // categories 0 and 70
     graph.detail[1] = graph.tests.add_set(set);
@@ -122,6 +125,8 @@ TEST(a_shared_graph_routes_by_all_kinds_of_tests) {
     CHECK(leaf(0.5, 0, 9) == 3 && leaf(0.5, 70, 9) == 3);   // in the set
     CHECK(leaf(0.5, 1, -1) == 3 && leaf(0.5, 69, 1) == 5);  // not in it, then by feature 2
     CHECK(leaf(0, missing, 9) == 3);                        // missing goes left
+    CHECK(leaf(0, 74, 9) == 5 && leaf(0, 75, 9) == 3);      // so do categories that are not known
+    CHECK(leaf(0, 127, 9) == 3 && leaf(0, 128, 9) == 3 && leaf(0, -1, 9) == 3);
     CHECK(leaf(1, 0, 2) == 5 && leaf(1, 0, missing) == 5);  // oblique; missing leaves 1 * 0.5 alone
     CHECK(leaf(0.7, 0, missing) == 3);                      // 0.2 < 0.3, then missing goes left
     CHECK(leaf(missing, 0, 1) == 5 && leaf(missing, 0, -5) == 5);
@@ -161,6 +166,8 @@ TEST(validation_names_what_is_broken) {
         {"oblique test is out of range", [](G& g) { g.detail[2] = 1; }},
         {"oblique test is out of range", [](G& g) { g.detail[2] = -1; }},
         {"category set is out of range", [](G& g) { g.detail[1] = 1; }},
+        {"category set is too short", [](G& g) { g.threshold[1] = 129; }},
+        {"category set is too short", [](G& g) { g.threshold[1] = -1; }},
         {"feature is out of range", [](G& g) { g.feature[0] = 3; }},
         {"feature is out of range", [](G& g) { g.feature[1] = -1; }},
         {"threshold is not a number", [](G& g) { g.threshold[4] = missing; }},
@@ -186,7 +193,8 @@ TEST(validation_names_what_is_broken) {
 
 TEST(packed_graph_with_shared_nodes_predicts_as_routed) {
     const auto graph = shared_graph();
-    const double values[] = {missing, -1, 0, 0.5, 0.7, 1, 1.4, 2, 63, 64, 69, 70, 71};
+    const double values[] = {missing, -1, 0,  0.5, 0.7, 1,   1.4, 2,
+                             63,      64, 70, 74,  75,  127, 128, 1e9};
     std::vector<double> x;
     for (const double a : values) {
         for (const double b : values) {
@@ -197,6 +205,102 @@ TEST(packed_graph_with_shared_nodes_predicts_as_routed) {
     CHECK(predicts_as_routed({&graph, &graph, &graph}, x));
     PackedGraphs other(4, 2);
     CHECK_THROWS(std::invalid_argument, other.add(graph));
+}
+
+TEST(a_binned_row_takes_the_way_of_its_numbers) {
+    // Category 2 is not known to the graph, and a data set of another table has it.
+    DecisionGraph graph;
+    graph.n_features = 1;
+    for (int i = 0; i < 3; ++i) graph.add_node();
+    graph.kind[0] = static_cast<std::uint8_t>(Kind::category);
+    graph.feature[0] = 0, graph.left[0] = 1, graph.right[0] = 2;
+    graph.threshold[0] = 2;
+    const std::uint64_t set[] = {1};
+    graph.detail[0] = graph.tests.add_set(set);
+    const std::int32_t codes[] = {0, 1, 2, -1};
+    Dataset data(4);
+    data.append_categories(codes, 3);
+    for (const bool missing_left : {false, true}) {
+        graph.missing_left[0] = missing_left;
+        graph.validate();
+        const CodedGraph coded(graph, data);
+        const std::int32_t unknown = missing_left ? 1 : 2;
+        const std::int32_t leaves[] = {1, 2, unknown, unknown};
+        for (Row row = 0; row < 4; ++row) {
+            const double x[] = {static_cast<double>(codes[row])};
+            CHECK(graph.leaf_of(x) == leaves[row]);
+            CHECK(coded.leaf_of(row) == leaves[row]);
+        }
+    }
+}
+
+TEST(validation_of_packed_graphs_names_what_is_broken) {
+    const auto graph = shared_graph();
+    PackedGraphs whole(3, 2);
+    whole.add(graph);
+    whole.add(graph);
+    const auto last = static_cast<std::uint32_t>(whole.n_nodes());
+    struct Packed {
+        PackedGraphs::State state;
+        std::vector<PackedNode> nodes;
+        std::size_t leaf = 0, oblique = 0, category = 0;
+    };
+    const std::pair<const char*, std::function<void(Packed&)>> breaks[] = {
+        {"leaf has a child or a test",
+         [](Packed& p) { p.nodes[p.leaf].test = PackedNode::category; }},
+        {"leaf has a child or a test",
+         [](Packed& p) { p.nodes[p.leaf].test = PackedNode::oblique; }},
+        {"leaf has a child or a test",
+         [](Packed& p) { p.nodes[p.leaf].test = PackedNode::missing_left; }},
+        {"leaf has a child or a test", [](Packed& p) { p.nodes[p.leaf].test = 1; }},
+        {"leaf has a child or a test", [](Packed& p) { ++p.nodes[p.leaf].left; }},
+        {"leaf's value is broken",
+         [](Packed& p) { p.nodes[p.leaf].number = std::bit_cast<double>(std::uint64_t{99}); }},
+        {"two kinds", [](Packed& p) { p.nodes[p.oblique].test |= PackedNode::category; }},
+        {"oblique test is out of range", [](Packed& p) { p.nodes[p.oblique].test += 5; }},
+        {"category set is out of range", [](Packed& p) { p.nodes[p.category].test += 5; }},
+        {"category set is too short", [](Packed& p) { p.nodes[p.category].number = 129; }},
+        {"category set is too short", [](Packed& p) { p.nodes[p.category].number = missing; }},
+        {"category set is out of range", [](Packed& p) { p.state.category_feature[0] = 3; }},
+        {"feature is out of range", [](Packed& p) { p.nodes[0].test += 3; }},
+        {"child is out of range", [&](Packed& p) { p.nodes[0].left = last - 1; }},
+        {"child is out of range", [](Packed& p) { p.nodes[0].left = 0; }},
+        {"cannot reach",
+         [](Packed& p) {
+             p.nodes.insert(p.nodes.end(), 2, p.nodes[p.leaf]);
+             p.state.roots.back() += 2;
+         }},
+        {"roots are broken", [](Packed& p) { p.state.roots[1] = 0; }},
+        {"class shares", [](Packed& p) { p.state.values[0] = missing; }},
+        {"class shares", [](Packed& p) { p.state.values[0] = 7; }},
+        {"class shares", [](Packed& p) { p.state.values[0] += 0.1; }},
+        {"class shares", [](Packed& p) { p.state.values[0] = -1, p.state.values[1] = 2; }},
+    };
+    const auto read = [&](const std::function<void(Packed&)>& damage) {
+        Packed packed{whole.state(), std::vector<PackedNode>(last)};
+        std::memcpy(packed.nodes.data(), packed.state.nodes.data(), packed.state.nodes.size());
+        for (std::size_t i = 0; i < last / 2; ++i) {
+            const std::uint32_t test = packed.nodes[i].test;
+            if (packed.nodes[i].is_leaf()) packed.leaf = i;
+            if (test & PackedNode::oblique) packed.oblique = i;
+            if (test & PackedNode::category) packed.category = i;
+        }
+        damage(packed);
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(packed.nodes.data());
+        packed.state.nodes.assign(bytes, bytes + packed.nodes.size() * sizeof(PackedNode));
+        return PackedGraphs::from_state(3, 2, std::move(packed.state));
+    };
+    CHECK(read([](Packed&) {}).n_graphs() == 2);
+    for (const auto& [message, damage] : breaks) {
+        std::string said = "nothing";
+        try {
+            read(damage);
+        } catch (const std::invalid_argument& error) {
+            said = error.what();
+        }
+        if (said.find(message) == std::string::npos) std::printf("said '%s'\n", said.c_str());
+        check(said.find(message) != std::string::npos, message, __FILE__, __LINE__);
+    }
 }
 
 TEST(packed_trees_predict_as_routed) {

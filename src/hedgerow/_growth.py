@@ -126,7 +126,7 @@ def grow_params(
         "min_samples_split", given("min_samples_split", 2), n_rows, low=2
     )
     leaf = parameters.count_or_share("min_samples_leaf", settings.min_samples_leaf, n_rows, low=1)
-    values = {
+    values: dict[str, Any] = {
         "criterion": ENGINE_CRITERIA[given("criterion", "gini" if n_classes else "squared_error")],
         "n_classes": n_classes,
         "max_depth": parameters.limit(given("max_depth", None)),

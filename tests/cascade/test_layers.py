@@ -1,8 +1,9 @@
 """What a layer needs of the engine: shared columns, forests that describe rows held out."""
 
 import numpy as np
-from hedgerow._engine import Dataset, Forest, ForestParams, GrowParams
 from numpy.testing import assert_allclose, assert_array_equal
+
+from hedgerow._engine import Dataset, Forest, ForestParams, GrowParams
 
 
 def test_shared_columns_are_not_copied_and_grow_apart():

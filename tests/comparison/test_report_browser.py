@@ -317,6 +317,7 @@ class SmallGraph:
                 "category_words": np.empty(0, np.uint64),
                 "category_start": np.zeros(1, np.uint32),
                 "oblique_feature": np.empty(0, np.int32),
+                "oblique_category": np.empty(0, np.int32),
                 "oblique_weight": np.empty(0),
                 "oblique_centre": np.empty(0),
                 "oblique_start": np.zeros(1, np.uint32),

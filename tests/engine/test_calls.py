@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from hedgerow._engine import Dataset, Forest, ForestParams, GrowParams, MarginParams, TuneParams
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hedgerow import _engine
+from hedgerow._engine import Dataset, Forest, ForestParams, GrowParams, MarginParams, TuneParams
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -162,6 +162,7 @@ def test_a_forest_grows_on_its_own_kind_of_table():
     forest = Forest(3, 2)
     forest.grow(table(), None, CLASSES, None, drawn, 3)
     assert forest.out_of_bag_importances(drawn, X, CLASSES).shape == (3, 3)
+    assert_allclose(forest.importances.sum(axis=1), 1)
     with pytest.raises(ValueError, match="'targets' must have one entry"):
         forest.out_of_bag_importances(drawn, X, CLASSES[1:])
 

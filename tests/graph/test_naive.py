@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -168,3 +169,19 @@ def test_frames_with_categories_and_missing_values():
     polars = pl.DataFrame({"colour": colour.tolist(), "size": size})
     assert_array_equal(NaiveDecisionGraphClassifier().fit(polars, y).predict(polars), y)
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(frame), y)
+
+
+@given(table=tables("classes"), C=st.sampled_from([0.0, 1e-300, 1e-15]))
+def test_splits_that_cost_nothing_come_to_an_end(table, C):
+    model = fitted(table, C=C)
+    assert all(gain > 0 for kind, gain in model.steps_ if kind == "split")
+
+
+@pytest.mark.parametrize("power", [-1074, -900, 100])
+def test_the_scale_of_the_weights_does_not_matter(power):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (300, 3)).astype(float), rng.integers(0, 2, 300)
+    plain = NaiveDecisionGraphClassifier().fit(X, y)
+    scaled = NaiveDecisionGraphClassifier().fit(X, y, np.full(300, 2.0**power))
+    assert scaled.steps_ == plain.steps_
+    assert_array_equal(scaled.predict_proba(X), plain.predict_proba(X))

@@ -94,6 +94,7 @@ def build_graph(tests, children, values, n_features):
         elif test is not None and isinstance(test[1], set):
             kind[node], feature[node], detail[node] = 2, test[0], len(words)
             words.append(sum(1 << code for code in test[1]))
+            threshold[node] = 64  # categories are known
         elif test is not None:
             kind[node], feature[node], threshold[node] = 1, *test
     rows = np.array([value[0] for value in values], np.int32)

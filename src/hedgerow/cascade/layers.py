@@ -87,6 +87,7 @@ class GrownForest:
             values = sums / counts
         in_every_bag = folds.rows[counts[folds.rows, 0] == 0]
         values[in_every_bag] = _mean_value(table, folds.rows)
+        assert forest is not None  # there is at least one fold
         return cls(forest), values
 
     def values(self, matrix: np.ndarray, classes: np.ndarray | None, n_jobs: int) -> np.ndarray:

@@ -52,7 +52,7 @@ class Peer(BaseEstimator):
         """
         if not isinstance(X, Table):
             X = Table.read(self, X, y, has_classes=is_classifier(self.estimator))
-        vars(self).update(X.facts())
+        self.__dict__.update(X.facts())
         y, table = X.labels, X.matrix()
         most = MOST_ONE_HOT if self.one_hot else MOST_CATEGORIES
         self._places = {

@@ -132,4 +132,6 @@ def time_row(model: Any, X: Any) -> float:
 def _sklearn_trees(model: Any) -> list:
     members = np.ravel(getattr(model, "estimators_", [model]))
     trees = [getattr(member, "tree_", None) for member in members]
-    return trees if all(hasattr(tree, "node_count") for tree in trees) else []
+    # hedgerow's graphs have the names of scikit-learn's trees, but not their arrays.
+    is_theirs = [hasattr(tree, "node_count") and not hasattr(tree, "arrays") for tree in trees]
+    return trees if all(is_theirs) else []

@@ -237,6 +237,7 @@ class GraphEnsemble(Ensemble):
     def row_predictor(self) -> RowPredictor:
         """A fast lane for one row at a time; see :meth:`DecisionTreeClassifier.row_predictor`."""
         check_is_fitted(self)
+        assert self._packed is not None
         labels = self.classes_.tolist() if hasattr(self, "classes_") else None
         return RowPredictor(self._packed, labels)
 

@@ -194,6 +194,10 @@ class NaiveGraphLearner(Learner):
         if weights is not None:
             rows = rows[weights[rows] > 0]
         total = weight_of(table, weights, rows)
+        if weights is not None and total < 1e-100:
+            # Squares of such weights are zero; powers of two change no digit of the weights.
+            weights = np.ldexp(weights, -np.frexp(total)[1])
+            total = weight_of(table, weights, rows)
         data = table.bins(settings.max_bins, self.n_jobs)
         limits = grow_params(
             settings,

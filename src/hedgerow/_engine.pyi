@@ -1,0 +1,285 @@
+"""
+hedgerow's C++ engine: binned data sets, growing, decision graphs, prediction.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+class Dataset:
+    """A table as column-major small-integer codes."""
+
+    def __init__(self, n_rows: int) -> None: ...
+
+    @overload
+    def append_matrix(self, x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], max_bins: int, n_jobs: int) -> None: ...
+
+    @overload
+    def append_matrix(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], max_bins: int, n_jobs: int) -> None: ...
+
+    @overload
+    def append_numbers(self, columns: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), writable=False)]], max_bins: int, n_jobs: int) -> None: ...
+
+    @overload
+    def append_numbers(self, columns: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]], max_bins: int, n_jobs: int) -> None: ...
+
+    def append_categories(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_categories: int) -> None: ...
+
+    def take(self, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> Dataset:
+        """
+        A data set of the given rows, with the same bins, categories and codes.
+        """
+
+    def share(self) -> Dataset:
+        """Another data set of the same columns, not copied."""
+
+    def codes(self, feature: int) -> Annotated[NDArray[numpy.uint8], dict(writable=False)] | Annotated[NDArray[numpy.uint16], dict(writable=False)]: ...
+
+    def n_bins(self, feature: int) -> int: ...
+
+    def is_categorical(self, feature: int) -> bool: ...
+
+    def has_missing(self, feature: int) -> bool: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+class DecisionGraph:
+    """
+    A tree or decision graph as columns; node 0 is the root. At a leaf the children are -1, feature and threshold -2; an oblique test has feature -2, too.
+    """
+
+    @staticmethod
+    def from_arrays(arrays: dict) -> DecisionGraph: ...
+
+    def arrays(self) -> dict: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_leaves(self) -> int: ...
+
+    @property
+    def n_splits(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    @property
+    def kind(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+    @property
+    def missing_left(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+    @property
+    def feature(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def left(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def right(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def threshold(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def n_samples(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def weight(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def impurity(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def value(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    @property
+    def node_count(self) -> int: ...
+
+    @property
+    def max_depth(self) -> int: ...
+
+    @property
+    def children_left(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def children_right(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def missing_go_to_left(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
+
+    @property
+    def n_node_samples(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
+
+    @property
+    def weighted_n_node_samples(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
+
+    def categories_left(self, node: int) -> NDArray[numpy.int32]: ...
+
+    def oblique(self, node: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], float, NDArray[numpy.int32]]:
+        """
+        Features, weights, threshold and categories (-1 for a number) of the terms that count.
+        """
+
+    def apply_rows(self, data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
+        """The leaves of rows of a binned data set."""
+
+    def apply(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.int32]: ...
+
+    def decision_path(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]: ...
+
+class GrowParams:
+    """How a tree is grown; -1 means no limit."""
+
+    def __init__(self, *, criterion: str = 'gini', splitter: str = 'best', n_classes: int = 0, max_depth: int = -1, max_leaf_nodes: int = -1, max_features: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, min_impurity_decrease: float = 0.0, ccp_alpha: float = 0.0, seed: int = 0) -> None: ...
+
+def grow(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams, n_jobs: int = 1) -> DecisionGraph:
+    """Grow one tree on the given rows (all when None)."""
+
+def pruning_path(graph: DecisionGraph) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """Effective alphas and total leaf impurities of the nested subtrees."""
+
+class MarginParams:
+    """Limits of a mean-margin tree; -1 means no limit."""
+
+    def __init__(self, *, max_depth: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, ccp_alpha: float = 0.0) -> None: ...
+
+def grow_mean_margin(x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_categories: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_classes: int, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: MarginParams, n_jobs: int = 1) -> DecisionGraph:
+    """
+    Grow a mean-margin tree on the given rows (all when None) for classes, or for rows of numbers when 'n_classes' is 0.
+    """
+
+def standard_scale(x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_categories: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_jobs: int = 1) -> NDArray[numpy.float64]:
+    """
+    Standard deviation of each feature; 1 for constant and categorical ones.
+    """
+
+class PackedGraphs:
+    """One or more graphs, laid out for prediction."""
+
+    def __init__(self, graphs: Sequence[DecisionGraph]) -> None: ...
+
+    def graph(self, i: int) -> DecisionGraph:
+        """Member i as a graph, without counts and impurities."""
+
+    def predict(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
+        """The mean of the members' values."""
+
+    def predict_class(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.int32]:
+        """The output with the largest mean value."""
+
+    def apply(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.int32]:
+        """The leaf of each row in each member."""
+
+    @property
+    def n_members(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_outputs(self) -> int: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]:
+        """The distinct values of all leaves, one row each; none for one output."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+class RowPredictor:
+    """Predicts one row of numbers, fast."""
+
+    def __init__(self, graphs: PackedGraphs, labels: object | None) -> None: ...
+
+    @overload
+    def __call__(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object: ...
+
+    @overload
+    def __call__(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object: ...
+
+    @overload
+    def values(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+    @overload
+    def values(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+class ForestParams:
+    """How a forest is grown."""
+
+    def __init__(self, tree: GrowParams, *, seed: int, bootstrap: bool, n_draws: int, balanced_subsample: bool = False) -> None: ...
+
+    def bag(self, n_rows: int, member: int) -> NDArray[numpy.uint32]:
+        """How often each row is in a member's bag."""
+
+class Forest(PackedGraphs):
+    """Packed members with their importances."""
+
+    def __init__(self, n_features: int, n_outputs: int) -> None: ...
+
+    def grow(self, data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: ForestParams, n_trees: int, out_of_bag: bool = False, n_jobs: int = 1, progress: Callable[[int], None] | None = None, held: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[NDArray[numpy.float64], NDArray[numpy.uint32]] | None:
+        """
+        Grow members on the given rows (all when None). Returns sums and counts of the values of unseen rows, those out of a bag or 'held', or None where none are asked for.
+        """
+
+    def out_of_bag_importances(self, params: ForestParams, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]: ...
+
+    def first(self, n: int) -> Forest:
+        """A forest of the first n members."""
+
+    @property
+    def importances(self) -> NDArray[numpy.float64]: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+class TreeInTreeParams:
+    """How a Tree in Tree graph is grown."""
+
+    def __init__(self, micro: GrowParams, *, n_merges: int = 2, n_rounds: int = 5, C: float = 0.0, merge_leaves: bool = False, tests: str = 'axis', scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+def grow_tree_in_tree(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, validation: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: TreeInTreeParams, start: DecisionGraph | None, n_jobs: int = 1, numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict:
+    """
+    Grow a graph on the given rows (all when None); the validation rows, if any, choose its round.
+    """
+
+def trim(graph: DecisionGraph, data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: TreeInTreeParams, max_splits: int, n_jobs: int = 1, numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> tuple[DecisionGraph, NDArray[numpy.float64]]:
+    """
+    The graph with at most this many splits, its statistics from the given rows (all when None), and the loss that each node removes.
+    """
+
+class TuneParams:
+    """How a graph is fine-tuned; 0 classes: regression."""
+
+    def __init__(self, *, n_classes: int = 0, max_passes: int = 20, min_samples_leaf: int = 1) -> None: ...
+
+def fine_tune(graph: DecisionGraph, data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: TuneParams, n_jobs: int = 1, numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, after_pass: Callable[[float], None] | None = None) -> DecisionGraph:
+    """
+    The graph with its tests alternately optimised on the given rows (all when None). Oblique tests need the 'numbers' behind the data; 'after_pass' hears the training loss.
+    """
