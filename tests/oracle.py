@@ -225,7 +225,7 @@ def check_tree(estimator, X, y, w=None):
         n_seen += 1
         impurity = check_statistics(node, rows)
         if graph.left[node] < 0:
-            assert graph.kind[node] == 0 and graph.feature[node] == -1 and graph.right[node] == -1
+            assert graph.kind[node] == 0 and graph.feature[node] == -2 and graph.right[node] == -1
             check_leaf(rows, depth, impurity)
         else:
             left = goes_left(graph, node, X[rows])

@@ -25,7 +25,7 @@ LONG_FITS = [
     "DecisionTreeClassifier(n_jobs=1)",
     "DecisionTreeClassifier(n_jobs=2)",
     "DecisionTreeClassifier(n_jobs=1, max_leaf_nodes=10**6)",
-    "RandomForestClassifier(n_jobs=2, n_estimators=2_000_000)",
+    "RandomForestClassifier(n_jobs=2, n_estimators=1_000_000)",
 ]
 LONG_FIT = """
 import signal
