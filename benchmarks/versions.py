@@ -127,7 +127,7 @@ for line in sys.stdin:
         found = found.predict(frame if "fit(frame" in program or "fit_within" in program else X)
     found = np.asarray(found)
     code = zlib.crc32(np.ascontiguousarray(found.astype(str) if found.dtype == object else found))
-    print(json.dumps([seconds, cpu, code]), flush=True)
+    print("measured", json.dumps([seconds, cpu, code]), flush=True)
 """
 
 
@@ -145,7 +145,10 @@ class Build:
         """Wall seconds, CPU seconds and a code of the predictions."""
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        for line in self.process.stdout:  # an editable install prints lines of its own
+            if line.startswith("measured "):
+                return json.loads(line.removeprefix("measured "))
+        raise SystemExit("a worker ended before its work was done")
 
     def close(self):
         self.process.stdin.close()
@@ -205,7 +208,7 @@ def main():
     parser.add_argument("--work", nargs="*", default=list(WORK))
     parser.add_argument("--commits", help="what is compared, for the page")
     arguments = parser.parse_args()
-    from measure import data_folder
+    from hedgerow.datasets.folder import data_folder
 
     rows = []
     for name in arguments.work:
