@@ -7,30 +7,41 @@ using namespace hedgerow;
 
 namespace {
 
+// Appends columns of numbers of one type.
 template <class T>
-void append_matrix(Dataset& data, const Matrix<T>& x, std::uint32_t max_bins, int n_jobs) {
+void append(Dataset& data, std::span<const Strided<T>> columns, std::uint32_t max_bins,
+            int n_jobs) {
+    in_core(n_jobs, [&](Team& team) { data.append_numbers(columns, max_bins, team); });
+}
+
+void append_matrix(Dataset& data, const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& x,
+                   std::uint32_t max_bins, int n_jobs) {
     if (x.shape(0) != data.n_rows()) throw nb::value_error("the matrix has another number of rows");
-    std::vector<Strided<T>> columns;
-    for (std::size_t j = 0; j < x.shape(1); ++j) {
-        columns.push_back({x.data() + static_cast<std::ptrdiff_t>(j) * x.stride(1), x.stride(0)});
-    }
-    in_core(n_jobs, [&](Team& team) {
-        data.append_numbers<T>(std::span<const Strided<T>>(columns), max_bins, team);
+    with_numbers(x, [&]<class T>(const T* numbers) {
+        std::vector<Strided<T>> columns;
+        for (std::size_t j = 0; j < x.shape(1); ++j) {
+            columns.push_back(
+                {numbers + static_cast<std::ptrdiff_t>(j) * x.stride(1), x.stride(0)});
+        }
+        append<T>(data, columns, max_bins, n_jobs);
     });
 }
 
-template <class T>
-void append_numbers(Dataset& data, const std::vector<nb::ndarray<const T, nb::ndim<1>>>& arrays,
-                    std::uint32_t max_bins, int n_jobs) {
-    std::vector<Strided<T>> columns;
-    for (const auto& array : arrays) {
-        if (array.shape(0) != data.n_rows()) {
-            throw nb::value_error("a column has another number of rows");
+using ColumnArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+
+void append_numbers(Dataset& data, const std::vector<ColumnArray>& arrays, std::uint32_t max_bins,
+                    int n_jobs) {
+    if (arrays.empty()) return;
+    with_numbers(arrays[0], [&]<class T>(const T*) {
+        std::vector<Strided<T>> columns;
+        for (const auto& array : arrays) {
+            if (array.shape(0) != data.n_rows()) {
+                throw nb::value_error("a column has another number of rows");
+            }
+            if (array.dtype() != nb::dtype<T>()) throw nb::type_error("columns differ in type");
+            columns.push_back({static_cast<const T*>(array.data()), array.stride(0)});
         }
-        columns.push_back({array.data(), array.stride(0)});
-    }
-    in_core(n_jobs, [&](Team& team) {
-        data.append_numbers<T>(std::span<const Strided<T>>(columns), max_bins, team);
+        append<T>(data, columns, max_bins, n_jobs);
     });
 }
 
@@ -54,10 +65,8 @@ void bind_data(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<Dataset>(m, "Dataset", "A table as column-major small-integer codes.")
         .def(nb::init<std::size_t>(), "n_rows"_a)
-        .def("append_matrix", &append_matrix<float>, "x"_a, "max_bins"_a, "n_jobs"_a)
-        .def("append_matrix", &append_matrix<double>, "x"_a, "max_bins"_a, "n_jobs"_a)
-        .def("append_numbers", &append_numbers<float>, "columns"_a, "max_bins"_a, "n_jobs"_a)
-        .def("append_numbers", &append_numbers<double>, "columns"_a, "max_bins"_a, "n_jobs"_a)
+        .def("append_matrix", &append_matrix, "x"_a, "max_bins"_a, "n_jobs"_a)
+        .def("append_numbers", &append_numbers, "columns"_a, "max_bins"_a, "n_jobs"_a)
         .def(
             "append_categories",
             [](Dataset& data, const Vector<std::int32_t>& codes, std::uint32_t n_categories) {

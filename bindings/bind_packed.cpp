@@ -66,34 +66,33 @@ Array<std::int32_t> apply(const PackedGraphs& graphs, const Table& x, int n_jobs
     return array_of(std::move(out), {x.shape(0), graphs.n_graphs()});
 }
 
+using OneRow = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 // The fast lane: one row, already numbers, no validation beyond its length.
 class RowPredictor {
   public:
     RowPredictor(const PackedGraphs& graphs, nb::object labels)
         : graphs_(graphs), labels_(std::move(labels)), out_(graphs.n_outputs()) {}
 
-    template <class T>
-    nb::object predict(const Vector<T>& row) {
+    nb::object predict(const OneRow& row) {
         run(row);
         if (labels_.is_none()) return nb::float_(out_[0]);
         const auto best = std::max_element(out_.begin(), out_.end()) - out_.begin();
         return labels_[static_cast<std::size_t>(best)];
     }
-    template <class T>
-    Array<double> values(const Vector<T>& row) {
+    Array<double> values(const OneRow& row) {
         run(row);
         return array_of(std::vector(out_));
     }
 
   private:
-    template <class T>
-    void run(const Vector<T>& row) {
+    void run(const OneRow& row) {
         if (row.size() != graphs_.n_features()) {
             throw nb::value_error(("the model has " + std::to_string(graphs_.n_features()) +
                                    " features, the row has " + std::to_string(row.size()))
                                       .c_str());
         }
-        graphs_.predict_row(row.data(), out_.data());
+        with_numbers(row, [&](const auto* x) { graphs_.predict_row(x, out_.data()); });
     }
 
     const PackedGraphs& graphs_;  // kept alive by nanobind
@@ -134,8 +133,6 @@ void bind_packed(nb::module_& m) {
                 new (self) RowPredictor(graphs, std::move(labels));
             },
             "graphs"_a, "labels"_a.none(), nb::keep_alive<1, 2>())
-        .def("__call__", &RowPredictor::predict<double>, "row"_a)
-        .def("__call__", &RowPredictor::predict<float>, "row"_a)
-        .def("values", &RowPredictor::values<double>, "row"_a)
-        .def("values", &RowPredictor::values<float>, "row"_a);
+        .def("__call__", &RowPredictor::predict, "row"_a)
+        .def("values", &RowPredictor::values, "row"_a);
 }

@@ -192,3 +192,26 @@ def test_taken_rows_are_a_data_set_of_their_own():
 def test_a_row_predictor_keeps_its_forest_alive():
     predictor = _engine.RowPredictor(_engine.PackedGraphs([grow(None, NUMBERS)]), None)
     assert predictor(X[0]) == pytest.approx(NUMBERS[0])
+
+
+def test_numbers_are_float32_or_float64():
+    data = Dataset(N)
+    single = X.astype(np.float32)
+    data.append_matrix(single[:, ::2], 255, 1)
+    data.append_numbers([single[:, 0], single[:, 2]], 255, 1)
+    for a, b in (0, 2), (1, 3):
+        assert_array_equal(data.codes(a), data.codes(b))
+    with pytest.raises(TypeError, match="columns differ in type"):
+        data.append_numbers([X[:, 0], single[:, 0]], 255, 1)
+    whole = X.astype(np.int64)
+    graph = grow(None, CLASSES)
+    predictor = _engine.RowPredictor(_engine.PackedGraphs([graph]), None)
+    assert predictor(X[0]) == predictor.values(X[0])[0]
+    for call in (
+        lambda: data.append_matrix(whole, 255, 1),
+        lambda: data.append_numbers([whole[:, 0]], 255, 1),
+        lambda: graph.apply(whole),
+        lambda: predictor(whole[0]),
+    ):
+        with pytest.raises(TypeError, match="numbers must be float32 or float64"):
+            call()
