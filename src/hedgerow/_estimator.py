@@ -67,6 +67,22 @@ class Estimator(BaseEstimator):
         dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
         cls.__doc__ = _documented(own, cls)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with ``deep`` also those of estimators among them.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        params : dict
+        """
+        if deep:
+            return super().get_params(deep)
+        # scikit-learn reads the signature each time: 0.2 ms, as long as the fit of a small tree.
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+
     def __getstate__(self) -> dict:
         """Parameters and fitted attributes; private ones are caches, made again when needed."""
         state = super().__getstate__()
