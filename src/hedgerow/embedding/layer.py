@@ -84,7 +84,7 @@ class AnchorLayer:
             raise ValueError("the arrays of the layer do not fit each other")
         if not all(np.isfinite(array).all() for array, _ in shapes):
             raise ValueError("a number of the layer is not finite")
-        if not self.trees or not self.bandwidth > 0:
+        if not self.trees or not self.bandwidth**2 > 0:
             raise ValueError("the layer has no trees or no bandwidth")
         for graph, nodes in ((tree.graph, tree.nodes) for tree in self.trees):
             is_list = nodes.ndim == 1 and nodes.dtype.kind in "iu" and len(nodes) > 0
