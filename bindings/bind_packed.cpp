@@ -1,17 +1,28 @@
 #include "arrays.hpp"
+#include "graph/graph_sum.hpp"
 #include "graph/packed.hpp"
 
 using namespace hedgerow;
 
 namespace {
 
-void pack(PackedGraphs* self, const nb::typed<nb::sequence, DecisionGraph>& graphs) {
-    std::vector<nb::object> kept;  // the caller's list may change while the GIL is released
-    std::vector<const DecisionGraph*> given;
-    for (nb::handle graph : graphs) {
-        kept.push_back(nb::borrow(graph));
-        given.push_back(&nb::cast<const DecisionGraph&>(graph));
+using GraphList = nb::typed<nb::sequence, DecisionGraph>;
+
+// The graphs of a list, kept alive: the caller's list may change while the GIL is released.
+struct Graphs {
+    explicit Graphs(const GraphList& graphs) {
+        for (nb::handle graph : graphs) {
+            kept.push_back(nb::borrow(graph));
+            given.push_back(&nb::cast<const DecisionGraph&>(graph));
+        }
     }
+    std::vector<nb::object> kept;
+    std::vector<const DecisionGraph*> given;
+};
+
+void pack(PackedGraphs* self, const GraphList& list) {
+    const Graphs graphs(list);
+    const auto& given = graphs.given;
     if (given.empty()) throw nb::value_error("at least one graph is needed");
     PackedGraphs packed = in_core(1, [&](Team& team) {
         PackedGraphs out(given[0]->n_features, given[0]->n_outputs);
@@ -24,14 +35,24 @@ void pack(PackedGraphs* self, const nb::typed<nb::sequence, DecisionGraph>& grap
     new (self) PackedGraphs(std::move(packed));
 }
 
+void add_up(GraphSum* self, std::uint32_t n_features, const GraphList& list,
+            const Vector<double>& intercept, const std::string& link) {
+    const Graphs graphs(list);
+    std::vector<double> start(intercept.data(), intercept.data() + intercept.size());
+    GraphSum sum = in_core(1, [&](Team&) {
+        return GraphSum(n_features, graphs.given, std::move(start), link_of(link));
+    });
+    new (self) GraphSum(std::move(sum));
+}
+
 DecisionGraph graph_of(const PackedGraphs& graphs, std::size_t i) {
     if (i >= graphs.n_graphs()) throw nb::index_error("no such member");
     return in_core(1, [&](Team&) { return graphs.unpack(i); });
 }
 
 // Calls body(numbers, n_rows, team) on a table of the graphs' features.
-template <class Body>
-void for_table(const PackedGraphs& graphs, const Table& x, int n_jobs, const Body& body) {
+template <class Model, class Body>
+void for_table(const Model& graphs, const Table& x, int n_jobs, const Body& body) {
     if (x.shape(1) != graphs.n_features()) {
         throw nb::value_error(("the model has " + std::to_string(graphs.n_features()) +
                                " features, X has " + std::to_string(x.shape(1)))
@@ -66,13 +87,41 @@ Array<std::int32_t> apply(const PackedGraphs& graphs, const Table& x, int n_jobs
     return array_of(std::move(out), {x.shape(0), graphs.n_graphs()});
 }
 
+Array<double> scores_of(const GraphSum& sum, const Table& x, int n_jobs) {
+    std::vector<double> out(x.shape(0) * sum.n_scores());
+    for_table(sum, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
+        sum.scores(numbers, n, out.data(), team);
+    });
+    return array_of(std::move(out), {x.shape(0), sum.n_scores()});
+}
+
+Array<double> values_of(const GraphSum& sum, const Table& x, int n_jobs) {
+    std::vector<double> out(x.shape(0) * sum.n_values());
+    for_table(sum, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
+        sum.predict(numbers, n, out.data(), team);
+    });
+    return array_of(std::move(out), {x.shape(0), sum.n_values()});
+}
+
+Array<double> linked(const GraphSum& sum, const RowMatrix<double>& scores, int n_jobs) {
+    if (scores.shape(1) != sum.n_scores()) throw nb::value_error("another number of scores");
+    std::vector<double> out(scores.shape(0) * sum.n_values());
+    in_core(n_jobs,
+            [&](Team& team) { sum.link(scores.data(), scores.shape(0), out.data(), team); });
+    return array_of(std::move(out), {scores.shape(0), sum.n_values()});
+}
+
 using OneRow = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+std::size_t n_values(const PackedGraphs& graphs) { return graphs.n_outputs(); }
+std::size_t n_values(const GraphSum& sum) { return sum.n_values(); }
+
 // The fast lane: one row, already numbers, no validation beyond its length.
+template <class Model>
 class RowPredictor {
   public:
-    RowPredictor(const PackedGraphs& graphs, nb::object labels)
-        : graphs_(graphs), labels_(std::move(labels)), out_(graphs.n_outputs()) {}
+    RowPredictor(const Model& graphs, nb::object labels)
+        : graphs_(graphs), labels_(std::move(labels)), out_(n_values(graphs)) {}
 
     nb::object predict(const OneRow& row) {
         run(row);
@@ -95,10 +144,25 @@ class RowPredictor {
         with_numbers(row, [&](const auto* x) { graphs_.predict_row(x, out_.data()); });
     }
 
-    const PackedGraphs& graphs_;  // kept alive by nanobind
+    const Model& graphs_;  // kept alive by nanobind
     nb::object labels_;
     std::vector<double> out_;
 };
+
+template <class Model>
+void bind_row_predictor(nb::module_& m, const char* name, const char* text) {
+    using namespace nb::literals;
+    using Predictor = RowPredictor<Model>;
+    nb::class_<Predictor>(m, name, text)
+        .def(
+            "__init__",
+            [](Predictor* self, const Model& graphs, nb::object labels) {
+                new (self) Predictor(graphs, std::move(labels));
+            },
+            "graphs"_a, "labels"_a.none(), nb::keep_alive<1, 2>())
+        .def("__call__", &Predictor::predict, "row"_a)
+        .def("values", &Predictor::values, "row"_a);
+}
 
 }  // namespace
 
@@ -126,13 +190,15 @@ void bind_packed(nb::module_& m) {
             "The distinct values of all leaves, one row each; none for one output.")
         .def_prop_ro("nbytes", &PackedGraphs::nbytes);
 
-    nb::class_<RowPredictor>(m, "RowPredictor", "Predicts one row of numbers, fast.")
-        .def(
-            "__init__",
-            [](RowPredictor* self, const PackedGraphs& graphs, nb::object labels) {
-                new (self) RowPredictor(graphs, std::move(labels));
-            },
-            "graphs"_a, "labels"_a.none(), nb::keep_alive<1, 2>())
-        .def("__call__", &RowPredictor::predict, "row"_a)
-        .def("values", &RowPredictor::values, "row"_a);
+    nb::class_<GraphSum>(m, "GraphSum", "A sum of graphs, with an intercept and a link.")
+        .def("__init__", &add_up, "n_features"_a, "graphs"_a, "intercept"_a, "link"_a)
+        .def("scores", &scores_of, "x"_a, "n_jobs"_a = 1,
+             "The intercept and the members' values, added up.")
+        .def("predict", &values_of, "x"_a, "n_jobs"_a = 1, "The scores through the link.")
+        .def("link", &linked, "scores"_a, "n_jobs"_a = 1, "Values out of scores.")
+        .def_prop_ro("graphs", &GraphSum::graphs, nb::rv_policy::reference_internal)
+        .def_prop_ro("nbytes", &GraphSum::nbytes);
+
+    bind_row_predictor<PackedGraphs>(m, "RowPredictor", "Predicts one row of numbers, fast.");
+    bind_row_predictor<GraphSum>(m, "SumRowPredictor", "Predicts one row of numbers by a sum.");
 }

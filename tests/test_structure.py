@@ -18,15 +18,16 @@ NOT_OURS = {"_replace", "_asdict", "_fields", "_predictors"}
 
 # Room -> rooms that it may import from. The core is all modules of the package whose names begin
 # with an underscore; every room may import from the core and from itself.
-MODELS = {"tree", "graph", "forest", "embedding", "cascade"}
+MODELS = {"tree", "graph", "forest", "additive", "embedding", "cascade"}
 ALLOWED = {
     "core": set(),
     "tree": set(),
     "graph": {"tree"},
     "forest": {"tree"},
+    "additive": {"tree", "graph", "forest"},
     "embedding": {"tree"},
     "cascade": {"tree", "forest"},
-    "inspect": {"tree", "forest"},
+    "inspect": {"tree", "forest", "additive"},
     "storage": MODELS,
     "datasets": set(),
     "model_selection": set(),

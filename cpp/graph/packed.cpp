@@ -493,6 +493,27 @@ void PackedGraphs::predict(const T* x, std::size_t n_rows, double* out, Team& te
 }
 
 template <class T>
+void PackedGraphs::add_up(const T* x, std::size_t n_rows, std::span<const double> start,
+                          double* out, Team& team) const {
+    const std::size_t k = start.size();
+    for_blocks(n_rows, sizeof(T), team, [&](std::size_t begin, std::size_t end) {
+        const T* block = x + begin * n_features_;
+        refuse_infinite(block, end - begin);
+        for (std::size_t row = begin; row < end; ++row) {
+            std::copy(start.begin(), start.end(), out + row * k);
+        }
+        std::array<std::uint32_t, most_rows> leaves;
+        for (std::size_t g = 0; g < n_graphs(); ++g) {
+            route_block(g, block, end - begin, leaves.data());
+            double* sum = out + begin * k + (n_outputs_ == 1 ? g % k : 0);
+            for (std::size_t row = 0; row < end - begin; ++row, sum += k) {
+                add_value(nodes_[leaves[row]], sum);
+            }
+        }
+    });
+}
+
+template <class T>
 void PackedGraphs::predict_class(const T* x, std::size_t n_rows, std::int32_t* out,
                                  Team& team) const {
     for_blocks(n_rows, sizeof(T), team, [&](std::size_t begin, std::size_t end) {
@@ -509,6 +530,10 @@ void PackedGraphs::predict_class(const T* x, std::size_t n_rows, std::int32_t* o
 
 template void PackedGraphs::predict(const float*, std::size_t, double*, Team&) const;
 template void PackedGraphs::predict(const double*, std::size_t, double*, Team&) const;
+template void PackedGraphs::add_up(const float*, std::size_t, std::span<const double>, double*,
+                                   Team&) const;
+template void PackedGraphs::add_up(const double*, std::size_t, std::span<const double>, double*,
+                                   Team&) const;
 template void PackedGraphs::predict_class(const float*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::predict_class(const double*, std::size_t, std::int32_t*, Team&) const;
 template void PackedGraphs::apply(const float*, std::size_t, std::int32_t*, Team&) const;

@@ -69,6 +69,12 @@ class PackedGraphs {
     template <class T>
     void predict(const T* x, std::size_t n_rows, double* out, Team& team) const;
 
+    // The sums of the graphs' values beside `start`, n_rows x start.size() numbers: each graph adds
+    // its outputs, or, with one output, graph g adds to sum g % start.size().
+    template <class T>
+    void add_up(const T* x, std::size_t n_rows, std::span<const double> start, double* out,
+                Team& team) const;
+
     // The output with the largest mean value of each row: the class that `predict` points at.
     template <class T>
     void predict_class(const T* x, std::size_t n_rows, std::int32_t* out, Team& team) const;

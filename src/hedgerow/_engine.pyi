@@ -204,10 +204,39 @@ class PackedGraphs:
     @property
     def nbytes(self) -> int: ...
 
+class GraphSum:
+    """A sum of graphs, with an intercept and a link."""
+
+    def __init__(self, n_features: int, graphs: Sequence[DecisionGraph], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], link: str) -> None: ...
+
+    def scores(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
+        """The intercept and the members' values, added up."""
+
+    def predict(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
+        """The scores through the link."""
+
+    def link(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
+        """Values out of scores."""
+
+    @property
+    def graphs(self) -> PackedGraphs: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
 class RowPredictor:
     """Predicts one row of numbers, fast."""
 
     def __init__(self, graphs: PackedGraphs, labels: object | None) -> None: ...
+
+    def __call__(self, row: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object: ...
+
+    def values(self, row: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+class SumRowPredictor:
+    """Predicts one row of numbers by a sum."""
+
+    def __init__(self, graphs: GraphSum, labels: object | None) -> None: ...
 
     def __call__(self, row: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object: ...
 
