@@ -151,6 +151,8 @@ def _check_share(name: str, value: Any) -> None:
 
 
 def _check_seed(name: str, value: Any) -> None:
+    if is_int(value) and 0 <= value < 2**32:
+        return  # making a generator would take 0.1 ms
     try:
         check_random_state(value)
     except ValueError:

@@ -15,7 +15,7 @@ Arrays go to the engine as they are. Frames (pandas and polars) are read column 
 frame is never copied as a whole while fitting.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -86,11 +86,11 @@ class Schema:
         else:
             validate_data(estimator, X, reset=False, skip_check_array=True)
             check_frame(X)
-        codes = {}
-        for feature, column in enumerate(columns_of(X)):
-            if feature in self.categories:
-                found, values, _ = factorize(column)
-                codes[feature] = places_of(values, self.categories[feature])[found]
+
+        def codes(feature: int, column: Any) -> np.ndarray:
+            found, values, _ = factorize(column)
+            return places_of(values, self.categories[feature])[found]
+
         return self._matrix(X, codes)
 
     def is_like(self, other: "Schema") -> bool:
@@ -106,12 +106,12 @@ class Schema:
         known = None if self.feature_names is None else [*self.feature_names, *names]
         return replace(self, feature_names=known, n_features=self.n_features + len(names))
 
-    def _matrix(self, X: Any, codes: Mapping[int, np.ndarray]) -> np.ndarray:
-        """A checked table whose categories are coded, as a matrix."""
+    def _matrix(self, X: Any, codes: Callable[[int, Any], np.ndarray]) -> np.ndarray:
+        """A checked table as a matrix, with the codes that a categorical feature's column has."""
         columns = []
         for feature, column in enumerate(columns_of(X)):
-            if feature in codes:
-                places = codes[feature]
+            if feature in self.categories:
+                places = codes(feature, column)
                 columns.append(np.where(places < 0, np.nan, places).astype(np.float32))
             else:
                 columns.append(self._numbers(feature, column))
@@ -175,7 +175,8 @@ class Table:
         many_outputs: bool = False,
     ) -> "Table":
         """Read a training table for an estimator, which stays as it is until it is fitted."""
-        reader = type(estimator)(**estimator.get_params(deep=False))  # scikit-learn writes to it
+        reader = object.__new__(type(estimator))  # scikit-learn writes to it
+        vars(reader).update(vars(estimator))
         schema, X, codes = read_columns(reader, X, categorical_features)
         if y is None:
             raise ValueError(
@@ -261,7 +262,7 @@ class Table:
             missing = {f for f in range(self.n_features) if data.has_missing(f)}
         else:
             missing = set(np.flatnonzero(np.isnan(self.matrix()).any(axis=0)).tolist())
-        return replace(self._schema, missing=frozenset(missing))
+        return replace(self._schema, missing=frozenset(missing)) if missing else self._schema
 
     @property
     def categories(self) -> dict[int, list]:
@@ -329,7 +330,7 @@ class Table:
 
     def _matrix(self) -> np.ndarray:
         if self._codes or is_frame(self._X):
-            return self._schema._matrix(self._X, self._codes)
+            return self._schema._matrix(self._X, lambda feature, _: self._codes[feature])
         return np.ascontiguousarray(self._X)
 
     def _binned(self, most: int, n_jobs: int) -> Dataset:
@@ -397,20 +398,21 @@ def read_columns(
         validate_data(estimator, X, skip_check_array=True)
         check_frame(X)
         names = [str(name) for name in X.columns]
-        schema = Schema(names, len(names), {})
     else:
         refuse_times(X)
         X = validate_data(
             estimator, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
-        schema = Schema(None, X.shape[1], {})
+        names = None
+    categories: dict[int, list] = {}
+    codes: dict[int, np.ndarray] = {}
+    schema = Schema(names, X.shape[1], categories)
     chosen = chosen_features(categorical_features, schema)
     by_type = isinstance(categorical_features, str)  # "auto"
-    categories, codes = {}, {}
     for feature, column in enumerate(columns_of(X)):
         if feature in chosen or (by_type and is_categorical(column)):
             categories[feature], codes[feature] = read_categories(column, schema._name(feature))
-    return replace(schema, categories=categories), X, codes
+    return schema, X, codes
 
 
 def chosen_features(categorical_features: Any, schema: Schema) -> set[int]:

@@ -198,7 +198,8 @@ class NaiveGraphLearner(Learner):
             # Squares of such weights are zero; powers of two change no digit of the weights.
             weights = np.ldexp(weights, -np.frexp(total)[1])
             total = weight_of(table, weights, rows)
-        data = table.bins(settings.max_bins, self.n_jobs)
+        n_jobs = self.n_jobs
+        data = table.bins(settings.max_bins, n_jobs)
         limits = grow_params(
             settings,
             n_rows=len(rows),
@@ -212,7 +213,7 @@ class NaiveGraphLearner(Learner):
         growth = _Growth(
             data,
             rows,
-            lambda node_rows: grow(data, node_rows, y, weights, limits, self.n_jobs),
+            lambda node_rows: grow(data, node_rows, y, weights, limits, n_jobs),
             lambda node_rows: np.bincount(
                 y[node_rows], None if weights is None else weights[node_rows], table.n_classes
             ).astype(np.float64),

@@ -53,7 +53,8 @@ class CartLearner(Learner):
         given = self.settings
         self.check_table(table)
         weights = table.weighed(getattr(given, "class_weight", None), weights)
-        data = table.bins(given.max_bins, self.n_jobs)
+        n_jobs = self.n_jobs
+        data = table.bins(given.max_bins, n_jobs)
         max_features = parameters.features_to_try(
             getattr(given, "max_features", None), data.n_features
         )
@@ -68,7 +69,7 @@ class CartLearner(Learner):
             seed=int(check_random_state(seed).randint(2**31 - 1)) if draws else 0,
             splitter=splitter,
         )
-        graph = grow(data, rows, table.targets, weights, params, self.n_jobs)
+        graph = grow(data, rows, table.targets, weights, params, n_jobs)
         return Grown(graph, {"max_features_": max_features})
 
 
