@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from hedgerow.comparison.models import MODELS, Model
+from hedgerow.datasets.columns import did_you_mean
 
 Data = Annotated[
     str,
@@ -56,10 +57,15 @@ def find_models(words: str, *, ours: bool = False) -> dict[str, Model]:
     """
     known = {n: m for n, m in MODELS.items() if not ours or m.is_ours}
     found: dict[str, Model] = {}
-    for word in (part.strip().lower() for part in words.split(",")):
+    short = [name.removeprefix("hedgerow ") for name in known]
+    for typed in (part.strip() for part in words.split(",")):
+        word = typed.lower()
         exact = [n for n in known if word in (n.lower(), n.lower().removeprefix("hedgerow "))]
         matching = exact or [n for n in known if word in n.lower()]
         if not word or not matching:
-            raise typer.BadParameter(f"no model is called {word!r}; there are {', '.join(known)}.")
+            raise typer.BadParameter(
+                f"no model is called {typed!r}; there are {', '.join(known)}."
+                + did_you_mean(typed, short)
+            )
         found |= {name: known[name] for name in matching}
     return found

@@ -16,7 +16,13 @@ from hedgerow.cli.options import note
 from hedgerow.comparison.sizes import count_bytes, count_splits
 from hedgerow.comparison.tables import drop_columns, guess_task, useless_columns
 from hedgerow.datasets import load_data
-from hedgerow.datasets.columns import check_columns, conform, feature_columns, word_columns
+from hedgerow.datasets.columns import (
+    check_columns,
+    conform,
+    did_you_mean,
+    feature_columns,
+    word_columns,
+)
 from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns
 
 
@@ -126,7 +132,10 @@ def predict(
     check_columns(fitted, names, data)
     lacking = [name for name in kept if name not in names]
     if lacking:
-        raise ValueError(f"'--keep' names {lacking[0]!r}, which {data} does not have.")
+        raise ValueError(
+            f"'--keep' names {lacking[0]!r}, which {data} does not have."
+            + did_you_mean(lacking[0], names)
+        )
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError("'--proba' is for classifiers; this model predicts numbers.")
     if "n_jobs" in fitted.get_params():

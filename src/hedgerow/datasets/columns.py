@@ -5,6 +5,7 @@ prediction `conform` brings a table into the form of the training table, or says
 fit.
 """
 
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,7 @@ def check_columns(model: Any, names: list[str], source: Any) -> None:
         raise ValueError(
             f"{source} does not fit the model: it lacks the column{'s' * (not one)} "
             f"{listed(map(repr, missing))}; it has {listed(names)}."
+            + (did_you_mean(missing[0], names) if one else "")
         )
 
 
@@ -132,6 +134,14 @@ def listed(names: Any, most: int = 8) -> str:
     """Names for a message, not all of too many."""
     names = [str(name) for name in names]
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def did_you_mean(name: Any, names: Any) -> str:
+    """A question to end a message with, where one of the names is close to a mistyped one."""
+    names = [str(known) for known in names]
+    folded = {known.strip().casefold(): known for known in reversed(names)}
+    close = get_close_matches(str(name).strip().casefold(), folded, n=1, cutoff=0.7)
+    return f" Did you mean '{folded[close[0]]}'?" if close else ""
 
 
 def conform(model: Any, frame: Any, first_row: int = 0) -> Any:

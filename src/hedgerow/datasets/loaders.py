@@ -8,7 +8,7 @@ import numpy as np
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from hedgerow.datasets.columns import as_features, as_target, decimal_commas, listed
+from hedgerow.datasets.columns import as_features, as_target, decimal_commas, did_you_mean, listed
 from hedgerow.datasets.files import FILE_TYPES, read_frame, repeated_columns
 from hedgerow.datasets.folder import VARIABLE, data_folder, read_set, sets_in
 
@@ -149,7 +149,10 @@ def _from_frame(frame: Any, name: str, target: str | None, source: Any) -> Loade
     if target is None:
         raise ValueError(f"'target' must name a column of {source}: {listed(names)}.")
     if target not in names:
-        raise ValueError(f"{source} has no column '{target}', only {listed(names)}.")
+        raise ValueError(
+            f"{source} has no column '{target}', only {listed(names)}."
+            + did_you_mean(target, names)
+        )
     notes = []
     lost = int(frame[target].isna().sum())
     if lost == len(frame):
