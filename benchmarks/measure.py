@@ -45,7 +45,10 @@ from hedgerow.papers import study
 RESULTS = Path(__file__).resolve().parent / "results"
 REGRESSION = {"california_housing", "flights_3m"}
 TEST_FRACTION = 0.25
-PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "ydf", "lightgbm", "hedgerow")
+PACKAGES = (
+    "numpy", "scipy", "pandas", "scikit-learn", "ydf", "lightgbm", "xgboost", "catboost",
+    "interpret-core", "imodels", "pystreed", "hedgerow",
+)  # fmt: skip
 
 
 # --- data ---------------------------------------------------------------------------------------
