@@ -154,7 +154,7 @@ class Single:
 # --- boosters: one fit, read at the rounds that fill the limits ---------------------------------
 
 # A tree of 2 to 32 leaves at a step of its own; few rounds of small steps stay unfinished.
-LEAVES, STEPS, LEAST_WAY = (2, 3, 4, 6, 8, 11, 16, 32), (0.1, 0.2, 0.4, 0.7, 1.0), 3.0
+LEAVES, STEPS, LEAST_WAY = (2, 3, 4, 6, 8, 16, 32), (0.1, 0.3, 0.6, 1.0), 3.0
 
 
 class Booster:
@@ -183,9 +183,7 @@ class Booster:
         booster = self.train(setting, rows, n_rounds)
         leaves = self.count_leaves(booster).reshape(-1, trees).sum(axis=1)
         n_splits = np.cumsum(leaves - trees)
-        n_bytes = np.cumsum(
-            count_bytes(leaves - trees, leaves, rows.n_values if trees == 1 else 1)
-        )
+        n_bytes = np.cumsum(count_bytes(leaves - trees, leaves, rows.n_values if trees == 1 else 1))
         stages = {}
         for limit in limits:
             n = int(np.count_nonzero(keeps(limit, n_splits, n_bytes)))
@@ -294,7 +292,7 @@ class Figs:
     """Greedy sums of trees of imodels; one greedy run, copied at every size on its way."""
 
     name, ours = "FIGS", False
-    most, most_of_many, many = 80, 40, 20_000  # splits; a run takes the square of them
+    most, most_of_many, many = 40, 20, 20_000  # splits; a run takes the square of them
 
     def settings(self, rows):
         return [{}]
@@ -374,13 +372,16 @@ class Ebm:
     name, ours = "EBM", False
 
     def settings(self, rows):
-        return [{"max_bins": bins} for bins in (4, 8, 16, 64)]
+        return [{"max_bins": bins} for bins in (4, 8, 32)]
 
     def fit(self, setting, rows, limits):
         from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
         maker = ExplainableBoostingClassifier if rows.n_classes else ExplainableBoostingRegressor
-        model = maker(interactions=0, outer_bags=1, n_jobs=1, random_state=0, **setting)
+        model = maker(
+            interactions=0, outer_bags=1, learning_rate=0.05, max_rounds=2000, n_jobs=1,
+            random_state=0, **setting,
+        )  # fmt: skip
         model.fit(self.frame(rows), rows.y)
         sizes = [self.count_splits(scores) for scores in model.term_scores_]
         order = np.argsort(-np.asarray(model.term_importances()))
@@ -445,9 +446,8 @@ class Streed:
                     max_depth=3, max_num_nodes=n, cost_complexity=0.0, time_limit=self.seconds,
                     **setting,
                 )  # fmt: skip
-                try:
-                    model.fit(X, rows.y)
-                except RuntimeError:  # the time was not enough
+                model.fit(X, rows.y)
+                if not model.is_fitted():  # the time was not enough
                     continue
                 n_leaves = model.get_n_leaves()
                 known[n] = Stage(
@@ -464,7 +464,7 @@ CONTENDERS = {
     for contender in (
         Single("CART", "DecisionTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS),
         Single("TAO", "TAOTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS),
-        Single("Tree in Tree", "TreeInTree", lambda n: {"max_splits": n}, LEAST_ROWS[1:2], 160),
+        Single("Tree in Tree", "TreeInTree", lambda n: {"max_splits": n}, LEAST_ROWS[1:2], 80),
         Figs(),
         Ebm(),
         LightGBM(),
