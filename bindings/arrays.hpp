@@ -105,6 +105,20 @@ GrowTargets grow_targets(const TargetArray& targets, const WeightArray& weights,
 // The numbers behind a data set, which oblique tests read; null when None.
 const double* checked_numbers(const std::optional<RowMatrix<double>>& given, const Dataset& data);
 
+using GraphList = nb::typed<nb::sequence, DecisionGraph>;
+
+// The graphs of a list, kept alive: the caller's list may change while the GIL is released.
+struct Graphs {
+    explicit Graphs(const GraphList& graphs) {
+        for (nb::handle graph : graphs) {
+            kept.push_back(nb::borrow(graph));
+            given.push_back(&nb::cast<const DecisionGraph&>(graph));
+        }
+    }
+    std::vector<nb::object> kept;
+    std::vector<const DecisionGraph*> given;
+};
+
 // A table of float32 or float64 numbers, row by row.
 using Table = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 

@@ -6,20 +6,6 @@ using namespace hedgerow;
 
 namespace {
 
-using GraphList = nb::typed<nb::sequence, DecisionGraph>;
-
-// The graphs of a list, kept alive: the caller's list may change while the GIL is released.
-struct Graphs {
-    explicit Graphs(const GraphList& graphs) {
-        for (nb::handle graph : graphs) {
-            kept.push_back(nb::borrow(graph));
-            given.push_back(&nb::cast<const DecisionGraph&>(graph));
-        }
-    }
-    std::vector<nb::object> kept;
-    std::vector<const DecisionGraph*> given;
-};
-
 void pack(PackedGraphs* self, const GraphList& list) {
     const Graphs graphs(list);
     const auto& given = graphs.given;

@@ -5,6 +5,7 @@ void bind_data(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_packed(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
+void bind_explain(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
 void bind_tnt(nanobind::module_& m);
@@ -25,6 +26,7 @@ NB_MODULE(_engine, m) {
     bind_margin(m);
     bind_packed(m);
     bind_forest(m);
+    bind_explain(m);
     bind_tnt(m);
     bind_tao(m);
 }

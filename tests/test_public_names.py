@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 import hedgerow
 
 PUBLIC = {
+    "hedgerow.additive": [],
     "hedgerow": [
         "AdaBoostClassifier",
         "AdaBoostRegressor",

@@ -272,6 +272,16 @@ class Forest(PackedGraphs):
 
     def __setstate__(self, arg: dict, /) -> None: ...
 
+def shapley_by_paths(graphs: Sequence[DecisionGraph], x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], counted: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, interactions: bool = False, n_jobs: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Shapley values of rows, or those of pairs of features, summed over the graphs, and the expected value; shares of rows by the `counted` ones, or as the graphs kept them.
+    """
+
+def shapley_by_rows(graphs: Sequence[DecisionGraph], x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], background: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
+    """
+    Shapley values of rows against background rows, summed over the graphs.
+    """
+
 class TreeInTreeParams:
     """How a Tree in Tree graph is grown."""
 

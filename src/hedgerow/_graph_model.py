@@ -16,6 +16,7 @@ from hedgerow._engine import DecisionGraph, Forest, PackedGraphs, RowPredictor
 from hedgerow._estimator import fitted
 from hedgerow._learner import Grown, Learner
 from hedgerow._parameters import resolve_n_jobs
+from hedgerow._shapley import ShapleyModel, Summands
 from hedgerow._table import Table
 from hedgerow._table_model import OwnTableParameters, TableClassifier, TableModel, TableRegressor
 
@@ -162,7 +163,7 @@ def shared_gains(
     return {"gains_": removed_loss(graph, matrix, targets, weights, scale)}
 
 
-class GraphModel(OwnTableParameters):
+class GraphModel(ShapleyModel, OwnTableParameters):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph = fitted(
@@ -295,6 +296,9 @@ class GraphModel(OwnTableParameters):
         check_is_fitted(self)
         labels = self.classes_.tolist() if hasattr(self, "classes_") else None
         return RowPredictor(self._packed, labels)
+
+    def summands(self) -> Summands:
+        return Summands(np.zeros(self.n_values), [[self.graph_]], 1.0)
 
     @property
     def tree_(self) -> DecisionGraph:

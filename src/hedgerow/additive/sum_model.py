@@ -18,6 +18,7 @@ from hedgerow._estimator import fitted
 from hedgerow._graph_model import CATEGORY
 from hedgerow._learner import Grown
 from hedgerow._parameters import resolve_n_jobs
+from hedgerow._shapley import Summands
 from hedgerow._table_model import OwnTableParameters, TableClassifier, TableRegressor
 from hedgerow.forest.ensemble import GraphEnsemble
 from hedgerow.tree.cart import DecisionTreeRegressor
@@ -114,6 +115,15 @@ class SumModel(GraphEnsemble, OwnTableParameters):
             scores[:, turn] += values[:, 0] if graph.n_outputs == 1 else values
             if (place + 1) % step == 0:
                 yield self._sum.link(scores)
+
+    def summands(self) -> Summands:
+        n_scores = len(self.intercept_)
+        if not self.graphs_:
+            leaf = DecisionTreeRegressor().fit(np.zeros((1, self.n_features_in_)), [0.0]).graph_
+            return Summands(self.intercept_, [[leaf]] * n_scores, 1.0)
+        takes_turns = self.graphs_[0].n_outputs == 1
+        dealt = [self.graphs_[turn::n_scores] for turn in range(n_scores)]
+        return Summands(self.intercept_, dealt if takes_turns else [self.graphs_], 1.0)
 
     def row_predictor(self) -> SumRowPredictor:
         """A fast lane for one row at a time; see :meth:`DecisionTreeClassifier.row_predictor`."""

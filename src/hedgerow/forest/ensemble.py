@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow import _parameters as parameters
 from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
 from hedgerow._estimator import fitted, parameter
+from hedgerow._shapley import ShapleyModel, Summands
 from hedgerow._table import Table
 from hedgerow._table_model import N_JOBS_TEXT, TableModel
 from hedgerow.forest.learner import Unseen
@@ -174,7 +175,7 @@ def _averages_graphs(model: "GraphEnsemble") -> bool:
     return model._check_graphs(averaged=True)
 
 
-class GraphEnsemble(Ensemble):
+class GraphEnsemble(ShapleyModel, Ensemble):
     """An ensemble whose members are graphs of one table, laid out together for prediction."""
 
     @property
@@ -240,6 +241,10 @@ class GraphEnsemble(Ensemble):
         assert self._packed is not None
         labels = self.classes_.tolist() if hasattr(self, "classes_") else None
         return RowPredictor(self._packed, labels)
+
+    def summands(self) -> Summands:
+        self._check_graphs(averaged=True)
+        return Summands(np.zeros(self.n_values), [list(self._graphs())], 1 / self._n_members)
 
     @property
     def n_splits_(self) -> int:
