@@ -18,7 +18,8 @@ from pathlib import Path
 from hedgerow._files import write_text
 from hedgerow.cli.compare import significant
 from hedgerow.comparison import Comparison, compare
-from hedgerow.comparison.records import METRIC_NAMES, UNITS
+from hedgerow.comparison.metrics import label_of
+from hedgerow.comparison.records import UNITS
 from hedgerow.datasets import load_data
 from hedgerow.papers import study
 
@@ -65,13 +66,13 @@ def take_picture(page, picture):
 
 
 def leaderboard(comparison):
-    metric, other = comparison.metrics
+    metric, other = comparison.metrics[:2]
     rows = []
-    for row in [row for row in comparison.rows if row["folds"]][:MOST_ROWS]:
+    for row in [row for row in comparison.rows if row["rank"]][:MOST_ROWS]:
         rows.append(
             [
                 row["model"],
-                f"{row[metric]:.4f}" + (" ≈" if row["indistinguishable"] else ""),
+                f"{row[metric]:.4f}" + (" ≈" if row["about_as_good"] else ""),
                 significant(row[other], 4),
                 "?" if row["splits"] is None else f"{row['splits']:,}",
                 f"{row['bytes']:,}",
@@ -79,7 +80,7 @@ def leaderboard(comparison):
                 significant(row["us_per_row"], 2),
             ]
         )
-    names = METRIC_NAMES[metric], METRIC_NAMES[other]
+    names = label_of(metric), label_of(other)
     header = ["model", *names, "splits", "bytes", "fit s", UNITS["latency"]]
     return study.markdown(header, rows)
 
@@ -98,7 +99,7 @@ def section(name, folder):
         f"{comparison.n_folds} folds in {comparison.seconds / 60:.1f} minutes. "
         f"[The report]({name}/report.html), [the figures]({name}/results.json).",
         leaderboard(comparison),
-        "≈: not distinguishable from the best. Fronts of score against cost:",
+        "≈: about as good as the best. Fronts of score against cost:",
         "\n".join(fronts),
     ]
     if left_out:

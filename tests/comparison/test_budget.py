@@ -12,6 +12,7 @@ from hedgerow.comparison import MODELS, Model, compare
 from hedgerow.comparison import models as models_module
 from hedgerow.comparison.budget import Plan, parse_budget
 from hedgerow.comparison.interrupts import Interrupts
+from hedgerow.comparison.records import CONSTANT
 
 TREE = "hedgerow DecisionTree"
 
@@ -152,7 +153,9 @@ def test_ctrl_c_keeps_what_is_finished(iris, join):
     assert {r.name: (r.folds, r.error) for r in comparison.results} == {
         TREE: ([0, 1], "interrupted"),
         "Stopped": ([0], "interrupted"),
+        CONSTANT: ([0, 1], None),
     }
+    assert [r.counted for r in comparison.results] == [[0]] * 3
 
 
 def test_ctrl_c_before_anything_is_finished_is_passed_on(iris, join):
@@ -168,6 +171,7 @@ def test_an_interrupted_model_is_not_taken_for_a_failed_one(iris, join):
     assert {r.name: (r.folds, r.error) for r in comparison.results} == {
         TREE: ([0], "interrupted"),
         "Hiding": ([], "interrupted"),
+        CONSTANT: ([0], None),
     }
 
 
@@ -178,6 +182,7 @@ def test_a_swallowed_interrupt_stops_after_the_fold(iris, join):
     assert {r.name: (r.folds, r.error) for r in comparison.results} == {
         "Deaf": ([0], "interrupted"),
         TREE: ([], "interrupted"),
+        CONSTANT: ([0], None),
     }
 
 

@@ -84,7 +84,7 @@ def test_a_resumed_comparison_may_have_more_models(iris, journal, fits):
     fits.clear()
     both = compare(*iris, cv=2, models=MODELS, journal=journal, resume=True)
     assert fits == [(MODELS[1], 0), (MODELS[1], 1)]
-    assert len(both.results) == 2
+    assert len(both.results) == 3
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_models_that_failed_are_listed_with_the_reason():
     html = of(failed, done).report().html()
     assert "ran out of &lt;memory&gt;" in html
     nothing = of(failed)
-    assert "No model finished a fold." in nothing.report().html()
+    assert "No model finished a fold with a score." in nothing.report().html()
 
 
 def test_write_html_leaves_the_old_file_when_it_fails(report_of, tmp_path, monkeypatch):

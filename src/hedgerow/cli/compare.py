@@ -20,7 +20,8 @@ from hedgerow.cli import options
 from hedgerow.cli.options import note
 from hedgerow.comparison import Comparison
 from hedgerow.comparison.budget import in_words
-from hedgerow.comparison.records import COSTS, INTERRUPTED, METRIC_NAMES, UNITS
+from hedgerow.comparison.metrics import label_of
+from hedgerow.comparison.records import COSTS, INTERRUPTED, UNITS
 from hedgerow.datasets import load_data
 
 RESULTS, JOURNAL, MODEL, REPORT = "results.json", "folds.jsonl", "best.hedgerow", "report.html"
@@ -129,9 +130,8 @@ def show(result: Comparison, as_json: bool) -> None:
     """Print the result, and beside it what was left out."""
     for column, reason in result.data.dropped.items():
         note(f"left out the column '{column}': it {reason}")
-    for entry in result.results:
-        if entry.error:
-            note(f"{entry.name}: {entry.error}")
+    for text in unranked(result):
+        note(text)
     if as_json:
         print(result.to_json())
     else:
@@ -143,27 +143,50 @@ def show(result: Comparison, as_json: bool) -> None:
             page.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def unranked(result: Comparison) -> list[str]:
+    """Models without a place in the ranking, and why; those that Ctrl-C cut off in one line."""
+    lines = []
+    for entry in result.results:
+        if not entry.is_ranked and entry.error != INTERRUPTED:
+            done = f", after {counted(len(entry.folds), 'fold')}" if entry.folds else ""
+            lines.append(f"{entry.name} is not ranked: {entry.error or 'it has no score'}{done}")
+    cut = [entry.name for entry in result.results if entry.error == INTERRUPTED]
+    if cut and result.ranked:
+        folds = counted(len(result.best_result.counted), "fold")
+        lines.append(f"interrupted: the ranking is on {folds} of {result.n_folds}")
+        missing = [
+            entry.name for entry in result.results if not entry.is_ranked and entry.name in cut
+        ]
+        if missing:
+            lines.append(f"not ranked, for want of folds: {', '.join(missing)}")
+    return lines
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 fold, 2 folds."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def leaderboard(result: Comparison) -> Table:
     """The comparison as a table for people."""
     data = result.data
     table = Table(
         title=f"{data.name}: {result.task} of {data.target}, {data.n_rows:,} rows, "
         f"{data.n_features} features",
-        caption=f"{result.n_folds} folds, seed {result.random_state}; mean ± std of the score, "
-        "medians of the rest; ≈ not distinguishable from the best",
+        caption=f"{counted(result.n_folds, 'fold')}, seed {result.random_state}; mean ± std of the "
+        "score, medians of the rest; ≈ about as good as the best",
     )
-    metric, other = result.metrics
+    metric, other = result.metrics[:2]
     table.add_column("model", no_wrap=True)
-    names = METRIC_NAMES[metric], METRIC_NAMES[other]
+    names = label_of(metric), label_of(other)
     for heading in (*names, "splits", "bytes", "fit s", UNITS["latency"]):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in result.rows:
-        if not row["folds"]:
+        if row["rank"] is None:
             continue
-        unfinished = "" if row["folds"] == result.n_folds else f" ({row['folds']} folds)"
         table.add_row(
-            row["model"] + unfinished,
-            f"{row[metric]:.3f} ± {row[metric + '_std']:.3f} {' ≈'[row['indistinguishable']]}",
+            row["model"],
+            f"{row[metric]:.3f} ± {row[metric + '_std']:.3f} {' ≈'[row['about_as_good']]}",
             significant(row[other]),
             *("?" if row[cost] is None else f"{row[cost]:,}" for cost in ("splits", "bytes")),
             significant(row["fit_seconds"], 2),
@@ -182,15 +205,24 @@ def summary(result: Comparison) -> list[str]:
             f"{_cost(getattr(result[name], attribute))} {UNITS[cost]})"
             for name in result.pareto(cost)
         ]
-        lines.append(f"Best for its {cost}: " + " → ".join(front))
-    if any(entry.is_ours and entry.folds for entry in result.results):
-        name = result.simplest_result.name
-        lines.append(f"Smallest of hedgerow's that is about as good as the best: {name}")
+        if front:
+            lines.append(f"Best for its {cost}: " + " → ".join(front))
+    if result.best_result is result.constant:
+        lines.append("No model is better than a constant.")
+    elif any(entry.is_ours for entry in result.ranked):
+        simplest, best = result.simplest_result, result.best_result.name
+        lines.append(
+            f"Smallest of hedgerow's that is about as good as the best: {simplest.name}"
+            if simplest.about_as_good
+            else f"None of hedgerow's is about as good as {best}; the nearest is {simplest.name}"
+        )
     return lines
 
 
-def significant(value: float, digits: int = 3) -> str:
+def significant(value: float | None, digits: int = 3) -> str:
     """A number to a few significant digits and without an exponent: 47196 as 47,200."""
+    if value is None:
+        return "?"
     return f"{float(f'{value:.{digits}g}'):,.15g}"
 
 
@@ -203,14 +235,17 @@ def write_models(result: Comparison, folder: Path, stopped: bool) -> None:
 
     After an interrupt the one fit that is still made is announced, and the report has no others.
     """
-    ours = [entry for entry in result.results if entry.is_ours and entry.folds]
+    ours = result.best_of_ours
     if stopped:
-        seconds = in_words(float(np.median(ours[0].fit_seconds))) if ours else ""
-        fit = f"fitting {ours[0].name} on all rows, about {seconds}, and " if ours else ""
+        seconds = in_words(float(np.median(ours.fit_seconds))) if ours else ""
+        fit = f"fitting {ours.name} on all rows, about {seconds}, and " if ours else ""
         note(f"{fit}making the report; Ctrl-C leaves out what is not done")
     if ours:
-        hedgerow.save(result.fit(ours[0].name), folder / MODEL)
+        hedgerow.save(result.fit(ours.name), folder / MODEL)
         note(f"wrote {folder / MODEL}")
+    else:
+        (folder / MODEL).unlink(missing_ok=True)  # it would be that of an earlier run
+        note(f"no {MODEL}: none of hedgerow's models is better than a constant")
     try:
         result.report(refit=not stopped).write_html(folder / REPORT)
         note(f"wrote {folder / REPORT}")

@@ -3,6 +3,7 @@
 `parse_budget` reads ``"small"``, ``"balanced"``, ``"thorough"``, ``"90s"``, ``"10min"``, ``"1h"``.
 """
 
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -114,3 +115,33 @@ def in_words(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], n_rows: int) -> float:
+    """Seconds of a fit on many rows, from two fits on few.
+
+    A cost that is the same for all rows, and one for each row; a power of the rows where it grows
+    faster than they do; at least their square root, for a first fit that had to load a library.
+
+    Parameters
+    ----------
+    sizes, seconds : tuple of two numbers
+        The smaller fit first.
+    n_rows : int
+
+    Returns
+    -------
+    seconds : float
+
+    Examples
+    --------
+    >>> extrapolate((500, 2000), (0.25, 0.4), 40_000)
+    4.2
+    """
+    (small, large), (first, second) = sizes, seconds
+    growth = n_rows / large
+    power = math.log(max(second, 1e-9) / max(first, 1e-9)) / math.log(large / small)
+    if power > 1:
+        return second * growth ** min(power, 1.5)
+    line = second + (second - first) / (large - small) * (n_rows - large)
+    return round(max(line, second * math.sqrt(growth)), 9)

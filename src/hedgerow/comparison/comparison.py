@@ -1,7 +1,7 @@
 """What a comparison found: `Comparison`, which holds one `Result` per model.
 
-It sorts the results, marks those that cannot be told from the best, and answers what follows from
-them: the table, the Pareto front, the best model fitted on all rows, the report.
+It has them ranked, and answers what follows from the ranking: the table, the Pareto front, the best
+model fitted on all rows, the report.
 """
 
 import json
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.comparison.records import COSTS, METRICS, Cost, Data, Result, Task
+from hedgerow.comparison.metrics import DEFAULTS, gain
+from hedgerow.comparison.ranking import judge, rank
+from hedgerow.comparison.records import CONSTANT, COSTS, Cost, Data, Result, Task
 from hedgerow.comparison.report import Report, summarise
-from hedgerow.model_selection import corrected_t_test
 
-FORMAT = 1  # of results.json
-LEVEL = 0.05  # of the test against the best
+FORMAT = 2  # of results.json
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Comparison:
     feature_names : list of str
     data : Data
     results : list of Result
-        Best score first; models that failed are last.
+        Best score first, the constant among them; models that are not ranked are last.
     n_folds : int
     test_ratio : float
         Test rows of a fold for each of its training rows.
@@ -40,6 +40,10 @@ class Comparison:
     budget : str or None
     limits : dict of str to float
         ``max_splits``, ``max_bytes`` and ``max_latency_us`` where given.
+    metrics : list of str
+        The deciding one first.
+    positive : object
+        The class that counts as found, of two.
     seconds : float
         What the comparison took.
     interrupted : bool
@@ -58,6 +62,8 @@ class Comparison:
     random_state: int = 0
     budget: str | None = None
     limits: dict[str, float] = field(default_factory=dict)
+    metrics: list[str] = field(default_factory=list)
+    positive: Any = None
     seconds: float = 0.0
     interrupted: bool = False
     X: Any = field(default=None, repr=False)
@@ -68,37 +74,24 @@ class Comparison:
     _fitted: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        self.results.sort(key=self._rank)
-        self._mark()
-
-    def _rank(self, result: Result) -> tuple:
-        """Models with the most folds first, so that no best is one by a few lucky folds."""
-        size = math.inf if result.n_splits is None else result.n_splits
-        return (-len(result.folds), -result.mean(self.metric), size, result.name)
-
-    def _mark(self) -> None:
-        done = [result for result in self.results if result.folds]
-        for result in done:
-            common = sorted(set(result.folds) & set(done[0].folds))
-            if result is done[0]:
-                result.p_value, result.indistinguishable = None, True
-            elif len(common) > 1:
-                ours, best = (
-                    [dict(zip(r.folds, r.scores[self.metric], strict=True))[f] for f in common]
-                    for r in (result, done[0])
-                )
-                result.p_value = corrected_t_test(ours, best, self.test_ratio).pvalue
-                result.indistinguishable = result.p_value > LEVEL
+        self.metrics = list(self.metrics) or list(DEFAULTS[self.task])
+        rank(self.results, self.metric)
+        judge(self.results, self.metric, self.test_ratio, self.constant)
 
     @property
     def metric(self) -> str:
-        """The metric that decides: "accuracy" or "r2"."""
-        return METRICS[self.task][0]
+        """The metric that decides, the first of `metrics`."""
+        return self.metrics[0]
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """All metrics, the deciding one first."""
-        return METRICS[self.task]
+    def constant(self) -> Result | None:
+        """The result of the best constant; None where it was not compared."""
+        return next((r for r in self.results if r.family == CONSTANT and r.is_ranked), None)
+
+    @property
+    def ranked(self) -> list[Result]:
+        """The results that have a place in the ranking, the best first."""
+        return [result for result in self.results if result.is_ranked]
 
     def __getitem__(self, name: str) -> Result:
         for result in self.results:
@@ -109,25 +102,41 @@ class Comparison:
 
     @property
     def best_result(self) -> Result:
-        """The result with the highest mean score."""
-        if not self.results or not self.results[0].folds:
+        """The first of the ranking: the constant, where nothing is better."""
+        if not self.ranked:
             raise ValueError("no model finished a fold: there is no best one.")
-        return self.results[0]
+        return self.ranked[0]
+
+    @property
+    def best_model(self) -> Result:
+        """The first of the ranking that is no constant."""
+        return next(r for r in self.ranked if r.family != CONSTANT)
+
+    @property
+    def best_of_ours(self) -> Result | None:
+        """The best of hedgerow's models that is not worse than a constant; None if none is."""
+        return next((r for r in self.ranked if r.is_ours and self._beats_constant(r)), None)
+
+    def _beats_constant(self, result: Result) -> bool:
+        """Whether its score is at least that of a constant."""
+        constant = self.constant
+        return constant is None or (
+            gain(self.metric, result.mean(self.metric))
+            >= gain(self.metric, constant.mean(self.metric))
+        )
 
     @property
     def simplest_result(self) -> Result:
         """The smallest of hedgerow's models that is about as good as the best one.
 
-        The test cannot tell it from the best, and its mean score is at most one standard deviation
-        over the folds below; hedgerow's best where there is no such model.
+        Smallest is by bytes. Where none is as good, hedgerow's best, whose ``about_as_good`` is
+        then False.
         """
-        ours = [r for r in self.results if r.is_ours and r.folds]
+        ours = [r for r in self.ranked if r.is_ours]
         if not ours:
-            raise ValueError("no model of hedgerow finished a fold.")
-        enough = self.best_result.mean(self.metric) - self.best_result.std(self.metric)
-        level = [r for r in ours if r.indistinguishable and r.mean(self.metric) >= enough]
-        size = {r.name: math.inf if r.n_splits is None else r.n_splits for r in ours}
-        return min(level or ours[:1], key=lambda r: size[r.name])
+            raise ValueError("no model of hedgerow finished its folds.")
+        level = [r for r in ours if r.about_as_good]
+        return min(level or ours[:1], key=_size)
 
     @property
     def best_estimator_(self) -> Any:
@@ -183,7 +192,7 @@ class Comparison:
         return self._fit_fold(self[name].name, fold, refit)
 
     def pareto(self, cost: Cost = "splits") -> list[str]:
-        """Models on the front: nothing else is both cheaper and better.
+        """Models on the front: nothing else is both cheaper and better, a constant included.
 
         Parameters
         ----------
@@ -196,13 +205,15 @@ class Comparison:
         """
         if cost not in COSTS:
             raise ValueError(f"'cost' must be one of {', '.join(map(repr, COSTS))}, got {cost!r}.")
-        known = [r for r in self.results if r.folds and getattr(r, COSTS[cost]) is not None]
-        known.sort(key=lambda r: (getattr(r, COSTS[cost]), -r.mean(self.metric)))
+        models = [r for r in self.ranked if r.family != CONSTANT and self._beats_constant(r)]
+        known = [r for r in models if getattr(r, COSTS[cost]) is not None]
+        score = {r.name: gain(self.metric, r.mean(self.metric)) for r in known}
+        known.sort(key=lambda r: (getattr(r, COSTS[cost]), -score[r.name]))
         front, top = [], -math.inf
         for result in known:
-            if result.mean(self.metric) > top:
+            if score[result.name] > top:
                 front.append(result.name)
-                top = result.mean(self.metric)
+                top = score[result.name]
         return front
 
     @property
@@ -210,11 +221,12 @@ class Comparison:
         """The table as dicts, one per model, best first."""
         return [
             {
+                "rank": place if result.is_ranked else None,
                 "model": result.name,
                 **{metric: result.mean(metric) for metric in self.metrics},
                 f"{self.metric}_std": result.std(self.metric),
                 "p_value": result.p_value,
-                "indistinguishable": result.indistinguishable,
+                "about_as_good": result.about_as_good,
                 "splits": result.n_splits,
                 "bytes": result.n_bytes,
                 "depth": result.depth,
@@ -223,7 +235,7 @@ class Comparison:
                 "folds": len(result.folds),
                 "error": result.error,
             }
-            for result in self.results
+            for place, result in enumerate(self.results, 1)
         ]
 
     @property
@@ -289,6 +301,10 @@ class Comparison:
         record["data"] = Data(**record["data"])
         record["results"] = [Result(**result) for result in record["results"]]
         return cls(**record)
+
+
+def _size(result: Result) -> tuple[float, ...]:
+    return tuple(math.inf if n is None else n for n in (result.n_bytes, result.n_splits))
 
 
 def _plain(value: Any) -> Any:

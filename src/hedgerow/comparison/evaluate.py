@@ -1,12 +1,13 @@
 """Cross-validate models on the same folds and set score, size and speed side by side.
 
-`compare` makes the folds once and runs every model of ``hedgerow.comparison.models`` over them,
-fold by fold, so that a run that is stopped has all models on the first folds. Whatever is chosen
-from the data, settings under a limit or in the thorough budget, is chosen inside the training rows.
+`compare` makes the folds once and runs every model of ``hedgerow.comparison.models`` over them, in
+the order of ``schedule``. Whatever is chosen from the data, settings under a limit or in the
+thorough budget, is chosen inside the training rows.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -18,18 +19,18 @@ from threadpoolctl import threadpool_limits
 from hedgerow import _parameters as parameters
 from hedgerow._columns import is_frame
 from hedgerow.comparison import tables
-from hedgerow.comparison.budget import Listener, Plan, in_words, parse_budget, progress_bar
+from hedgerow.comparison.baseline import constant_for
+from hedgerow.comparison.budget import Listener, Plan, parse_budget, progress_bar
 from hedgerow.comparison.comparison import Comparison
-from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import FoldJournal, describe
+from hedgerow.comparison.metrics import find_metrics, find_positive
 from hedgerow.comparison.models import choose_models
-from hedgerow.comparison.records import INTERRUPTED, Task
+from hedgerow.comparison.records import CONSTANT, Task
 from hedgerow.comparison.run import Problem, Run
+from hedgerow.comparison.schedule import Clock, Schedule
 from hedgerow.comparison.within import Limits, inner_folds
 
 FOLDS = {"small": 5, "balanced": 5, "thorough": 10}
-RESERVED = 0.15  # of the time, for the best model on all rows and the report
-LEADERS = 3  # whose fitted models are kept: one of them will most likely be the best
 
 
 def compare(
@@ -43,6 +44,8 @@ def compare(
     max_bytes: int | None = None,
     max_latency_us: float | None = None,
     task: Task | None = None,
+    scoring: Any = None,
+    positive: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | Listener | None = None,
@@ -77,6 +80,15 @@ def compare(
     task : {"classification", "regression"}, default=None
         By default regression for a numeric target with more than 20 distinct values, or with a
         value that is not whole, and classification for any other.
+    scoring : str, callable or list of them, default=None
+        The first decides, the others are shown: "accuracy", "balanced_accuracy", "roc_auc",
+        "average_precision", "f1", "log_loss", "brier"; "r2", "rmse", "mae", "mape", "pinball_0.9";
+        or any scorer of scikit-learn, by name or as a function. By default accuracy or R²; where a
+        class has under 5 % of the rows, average precision of two classes, and balanced accuracy of
+        more.
+    positive : object, default=None
+        The class that F1, average precision and ROC AUC look for, of two; by default the rare one,
+        or else the last.
     random_state : int, default=0
         Seeds the folds and every model.
     n_jobs : int, default=None
@@ -123,18 +135,29 @@ def compare(
     splits = _make_folds(cv, plan, task, y, random_state)
     threads = parameters.resolve_n_jobs(n_jobs)
     tuned = plan.budget == "thorough"
-    problem = Problem(task, X, y, splits, limits, tuned, random_state, threads)
+    metrics = find_metrics(scoring, task, y)
+    classes = np.unique(y) if task == "classification" else None
+    positive = find_positive(positive, classes, y)
+    problem = Problem(task, X, y, splits, limits, tuned, random_state, threads, metrics, positive)
     written = None
     if journal is not None:
-        settings = {"task": task, "seed": random_state, "limits": limits.given, "tuned": tuned}
+        settings = {
+            "task": task,
+            "seed": random_state,
+            "limits": limits.given,
+            "tuned": tuned,
+            "metrics": [metric.name for metric in metrics],
+            "positive": str(positive),
+        }
         written = FoldJournal(journal, describe(X, y, splits, **settings), resume)
     runs = {
         name: Run(name, model, problem, written.folds_of(name, len(splits)) if written else [])
         for name, model in chosen.items()
     }
     with progress_bar(progress) as listener, threadpool_limits(threads):
-        all_runs = list(runs.values())
-        interrupted = _run_all(all_runs, len(splits), began, plan.seconds, listener, written)
+        clock = Clock(began, plan.seconds)
+        interrupted = Schedule(list(runs.values()), len(splits), clock, listener, written).go()
+    runs[CONSTANT] = _run_constant(problem, list(runs.values()))
     return Comparison(
         task=task,
         classes=None if problem.classes is None else problem.classes.tolist(),
@@ -146,6 +169,8 @@ def compare(
         random_state=random_state,
         budget=None if budget is None else str(budget),
         limits=limits.given,
+        metrics=[metric.name for metric in metrics],
+        positive=positive,
         seconds=perf_counter() - began,
         interrupted=interrupted,
         X=X,
@@ -164,92 +189,10 @@ def _make_folds(cv: Any, plan: Plan, task: Task, y: np.ndarray, seed: int) -> li
     return list(inner_folds(task, cv, seed).split(np.zeros(len(y)), y))
 
 
-def _run_all(
-    runs: list[Run],
-    n_folds: int,
-    began: float,
-    seconds: float | None,
-    listener: Listener,
-    journal: FoldJournal | None,
-) -> bool:
-    """All models through all folds; whether something was left undone for want of time."""
-
-    def left() -> float | None:
-        return None if seconds is None else began + seconds * (1 - RESERVED) - perf_counter()
-
-    total = len(runs) * n_folds
-    done = 0
-    stopped = False
-    try:
-        with Interrupts() as interrupts:
-            if seconds is not None:
-                _admit(runs, n_folds, left, listener, interrupts)
-            for number in range(n_folds):
-                for run in runs:
-                    finished = any(fold.number == number for fold in run.folds)  # by a former run
-                    if run.error is None and not finished:
-                        what = f"{run.name}, fold {number + 1}"
-                        listener(done, total, what, _expected(runs, n_folds))
-                        fold = run.try_fold(number, left(), interrupts)
-                        if fold is not None and journal is not None:
-                            journal.write(run.name, fold)
-                        if interrupts.heard:  # a library swallowed it
-                            raise KeyboardInterrupt
-                    done += 1
-                _keep_leaders(runs)
-    except KeyboardInterrupt:
-        if not any(run.folds for run in runs):
-            raise
-        stopped = True
-        for run in runs:
-            run.error = run.error or (None if len(run.folds) == n_folds else INTERRUPTED)
-    listener(total, total, "done", 0.0)
-    if not any(run.folds for run in runs):
-        first = next(run for run in runs if run.error)
-        raise ValueError(f"no model could be compared; {first.name}: {first.error}")
-    return stopped or any(run.lacked_time for run in runs)
-
-
-def _keep_leaders(runs: list[Run]) -> None:
-    """Forget the fitted models of all runs but the best: together they would fill the memory."""
-    ranked = sorted(
-        (run for run in runs if run.folds), key=lambda run: (-len(run.folds), -run.score)
-    )
-    for run in ranked[LEADERS:]:
-        run.models.clear()
-
-
-def _admit(
-    runs: list[Run],
-    n_folds: int,
-    left: Callable[[], float | None],
-    listener: Listener,
-    interrupts: Interrupts,
-) -> None:
-    """Leave out the slowest models where all together would not fit into the time.
-
-    Each is tried on some rows; from the quickest on, they enter as long as there is time. One with
-    folds that a former run finished is known.
-    """
-    trials = []
-    for run in runs:
-        if run.folds:
-            fold = float(np.mean([fold.seconds for fold in run.folds]))
-        else:
-            listener(0, len(runs) * n_folds, f"{run.name}, trial", None)
-            fold = run.trial_seconds((left() or 0.0) / n_folds, interrupts)
-        trials.append(((n_folds - len(run.folds)) * fold, run))
-    available, planned = left() or 0.0, 0.0
-    for expected, run in sorted(trials, key=lambda trial: trial[0]):
-        if run.error is None and planned + expected > available:
-            run.end_for_time(f"left out: it would take about {in_words(expected)}")
-        elif run.error is None:
-            planned += expected
-
-
-def _expected(runs: list[Run], n_folds: int) -> float | None:
-    """Seconds left, once every model has been through a fold."""
-    running = [run for run in runs if run.error is None]
-    if not all(run.folds for run in running):
-        return None
-    return sum(run.folds[-1].seconds * (n_folds - len(run.folds)) for run in running)
+def _run_constant(problem: Problem, runs: list[Run]) -> Run:
+    """The constant, on the folds that any model finished; no limit of size is too small for it."""
+    constant = constant_for(problem.metrics[0].name)
+    run = Run(CONSTANT, constant, replace(problem, limits=Limits(), tuned=False), [])
+    for number in sorted({fold.number for each in runs for fold in each.folds}):
+        run.run_fold(number)
+    return run

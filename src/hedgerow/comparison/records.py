@@ -1,4 +1,4 @@
-"""What a comparison measures: the metrics and costs with their names, and its plain records.
+"""What a comparison measures beside the score: the costs with their names, and its plain records.
 
 `Result` and `Data` go to ``results.json`` and back.
 """
@@ -12,11 +12,7 @@ import numpy as np
 Task = Literal["classification", "regression"]
 Cost = Literal["splits", "bytes", "latency"]
 
-METRICS: dict[Task, tuple[str, ...]] = {
-    "classification": ("accuracy", "log_loss"),
-    "regression": ("r2", "rmse"),
-}
-METRIC_NAMES = {"accuracy": "accuracy", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE"}
+TASKS: tuple[Task, ...] = ("classification", "regression")
 # What a model is weighed by: where `Result` has it, and its unit.
 COSTS: dict[Cost, str] = {
     "splits": "n_splits",
@@ -24,6 +20,7 @@ COSTS: dict[Cost, str] = {
     "latency": "microseconds_per_row",
 }
 UNITS: dict[Cost, str] = {"splits": "splits", "bytes": "bytes", "latency": "µs/row"}
+CONSTANT = "constant"  # name and family of the best constant, which stands in every table
 INTERRUPTED = "interrupted"  # the error of a model that Ctrl-C left without some folds
 
 
@@ -78,10 +75,14 @@ class Result:
     probabilities : ndarray of shape (n_rows, n_classes) or None
         Out-of-fold probabilities in the order of ``Comparison.classes``; NaN in rows of folds that
         were not finished.
-    p_value : float or None
-        Of the corrected resampled t-test against the best, over the folds that both finished.
-    indistinguishable : bool
-        Whether the test cannot tell it from the best; True for the best itself.
+    counted : list of int
+        The folds that the ranking counts: those that all ranked models finished. Empty for a model
+        that is not ranked.
+    p_value, standard_error : float or None
+        Of the corrected resampled t-test against the best, over the counted folds; and the standard
+        error of the mean difference.
+    about_as_good : bool
+        As ``hedgerow.comparison.ranking`` has it; True for the best itself.
     error : str or None
         Why the model has no result, or not all folds.
     """
@@ -99,8 +100,10 @@ class Result:
     parameters: list[dict[str, Any]] = field(default_factory=list)
     predictions: np.ndarray | None = None
     probabilities: np.ndarray | None = None
+    counted: list[int] = field(default_factory=list)
     p_value: float | None = None
-    indistinguishable: bool = False
+    standard_error: float | None = None
+    about_as_good: bool = False
     error: str | None = None
 
     @property
@@ -108,12 +111,29 @@ class Result:
         """Whether it is of one of hedgerow's models."""
         return self.library == "hedgerow"
 
+    @property
+    def is_ranked(self) -> bool:
+        """Whether it has a place in the ranking."""
+        return bool(self.counted)
+
+    def score_of(self, metric: str, fold: int) -> float:
+        """Score of a finished fold; NaN where there is none."""
+        scores = self.scores.get(metric)
+        value = scores[self.folds.index(fold)] if scores else None
+        return math.nan if value is None else value
+
     def mean(self, metric: str) -> float:
-        """Mean of a metric over the finished folds, NaN when there is none."""
-        values = self.scores.get(metric)
+        """Mean of a metric over the counted folds, NaN when there is none.
+
+        Of a model that is not ranked, over all that it finished.
+        """
+        values = self._values(metric)
         return float(np.mean(values)) if values else math.nan
 
     def std(self, metric: str) -> float:
-        """Standard deviation of a metric over the finished folds, NaN when there is none."""
-        values = self.scores.get(metric)
+        """Standard deviation of a metric over the same folds, NaN when there is none."""
+        values = self._values(metric)
         return float(np.std(values)) if values else math.nan
+
+    def _values(self, metric: str) -> list[float]:
+        return [self.score_of(metric, fold) for fold in self.counted or self.folds]

@@ -4,26 +4,24 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, log_loss, r2_score, root_mean_squared_error
 
 from hedgerow._columns import take_rows
-from hedgerow.comparison.budget import in_words
+from hedgerow.comparison.budget import extrapolate, in_words
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import Fold
+from hedgerow.comparison.metrics import Metric, Outcome, gain
 from hedgerow.comparison.models import Model
-from hedgerow.comparison.records import METRICS, Result, Task
+from hedgerow.comparison.records import Result, Task
 from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth, time_row
 from hedgerow.comparison.within import Choice, Limits, maker, settings_of
 
-TRIAL_ROWS = 1000  # a model is tried on so many, to see whether it fits into the time,
-TRIAL_SHARE = 0.02  # or on this share of large tables, where a fixed cost would count too much
+TRIAL_ROWS = (500, 2000)  # a model is tried on so many, to see whether it fits into the time
 SHORTEST_TRIAL = 0.3  # seconds
-ALLOWANCE = 1.3  # for growth faster than the number of rows
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,8 @@ class Problem:
     tuned: bool
     seed: int
     n_jobs: int
+    metrics: list[Metric]
+    positive: Any = None
 
     @cached_property
     def classes(self) -> np.ndarray | None:
@@ -74,12 +74,13 @@ class Run:
         self.models: dict[int, Any] = {}
         self.error: str | None = None
         self.lacked_time = False
+        self._estimate: float | None = None
 
     @property
     def score(self) -> float:
-        """Mean of the deciding metric over the finished folds."""
-        metric = METRICS[self.problem.task][0]
-        return float(np.mean([fold.scores[metric] for fold in self.folds]))
+        """Mean of the deciding metric over the finished folds, turned so that more is better."""
+        metric = self.problem.metrics[0].name
+        return float(np.mean([gain(metric, fold.scores[metric]) for fold in self.folds]))
 
     def fit(self) -> Any:
         """The model fitted on all rows."""
@@ -104,29 +105,52 @@ class Run:
                 warnings.simplefilter("ignore")
             return self._new().fit(X, y)
 
-    def trial_seconds(self, most: float, interrupts: Interrupts) -> float:
-        """About what a fold will take, by a fit on some of its rows that may not take longer."""
+    @property
+    def missing(self) -> list[int]:
+        """The folds that are still to do."""
+        finished = {fold.number for fold in self.folds}
+        return [n for n in range(len(self.problem.splits)) if n not in finished]
+
+    @property
+    def seconds_per_fold(self) -> float | None:
+        """Of the folds that are finished, or as it was estimated; None before."""
+        if self.folds:
+            return float(np.mean([fold.seconds for fold in self.folds]))
+        return self._estimate
+
+    def estimate(self, most: float, interrupts: Interrupts) -> None:
+        """Find about what a fold will take, by fits on some of its rows.
+
+        Parameters
+        ----------
+        most : float
+            Seconds that a fold may take: a model that is sure to take longer ends here.
+        interrupts : Interrupts
+        """
         train = self.problem.splits[0][0]
-        n_rows = max(TRIAL_ROWS, round(TRIAL_SHARE * len(train)))
-        sample = np.random.default_rng(0).permutation(train)[:n_rows]
-        growth = len(train) / len(sample)
-        limit = max(SHORTEST_TRIAL, most / growth)
-        began = perf_counter()
-        self._try(
-            lambda: self._fitted(take_rows(self.problem.X, sample), self.problem.y[sample]),
-            limit,
-            interrupts,
-            f"left out: {len(sample)} rows took more than {in_words(limit)}",
-        )
-        return (perf_counter() - began) * growth * (ALLOWANCE if growth > 1 else 1.0)
+        if len(train) <= 2 * TRIAL_ROWS[-1]:
+            self._estimate = 0.0  # a fold tells as quickly
+            return
+        sample = np.random.default_rng(0).permutation(train)
+        seconds = []
+        for n_rows in TRIAL_ROWS:
+            rows = sample[:n_rows]
+            # A fit grows with the root of the rows at the least.
+            limit = max(SHORTEST_TRIAL, most * (n_rows / len(train)) ** 0.5)
+            began = perf_counter()
+            late = f"left out: {n_rows} rows took more than {in_words(limit)}"
+            fit = partial(self._fitted, take_rows(self.problem.X, rows), self.problem.y[rows])
+            self._try(fit, limit, interrupts, late)
+            if self.error is not None:
+                return
+            seconds.append(perf_counter() - began)
+        self._estimate = extrapolate(TRIAL_ROWS, (seconds[0], seconds[1]), len(train))
 
     def try_fold(self, number: int, limit: float | None, interrupts: Interrupts) -> Fold | None:
         """Fit and score on one fold; what goes wrong ends this model's run, and is kept."""
-        late = f"the time was up in fold {number + 1}"
-        fold = self._try(lambda: self._run_fold(number), limit, interrupts, late)
-        if fold is not None:
-            self.folds.append(fold)
-        return fold
+        took = "" if limit is None else f" took more than {in_words(max(limit, 0.0))}"
+        late = f"left out: fold {number + 1}{took}, too long for all folds"
+        return self._try(lambda: self.run_fold(number), limit, interrupts, late)
 
     def _try(
         self, work: Callable[[], Any], limit: float | None, interrupts: Interrupts, late: str
@@ -146,7 +170,8 @@ class Run:
         """Take no further part, because there is no time."""
         self.error, self.lacked_time = reason, True
 
-    def _run_fold(self, number: int) -> Fold:
+    def run_fold(self, number: int) -> Fold:
+        """Fit and score on one fold."""
         test = self.problem.splits[number][1]
         X_test, y_test = take_rows(self.problem.X, test), self.problem.y[test]
         classes = self.problem.classes
@@ -157,7 +182,7 @@ class Run:
         shares = None if classes is None else _shares(model, X_test, classes)
         fold = Fold(
             number,
-            _scores(y_test, predicted, shares, classes),
+            self._scores(model, X_test, y_test, predicted, shares),
             (count_splits(model), count_bytes(model), find_depth(model), time_row(model, X_test)),
             fit_seconds,
             perf_counter() - began,
@@ -166,18 +191,33 @@ class Run:
             None if shares is None else shares.astype(np.float32),
         )
         self.models[number] = model
+        self.folds.append(fold)
         return fold
+
+    def _scores(
+        self, model: Any, X: Any, y: np.ndarray, predicted: np.ndarray, shares: np.ndarray | None
+    ) -> dict[str, float]:
+        classes = self.problem.classes
+        if shares is not None and classes is not None:
+            total = shares.sum(axis=1, keepdims=True)  # 1 up to the rounding of float32
+            even = np.full_like(shares, 1 / len(classes))
+            shares = np.divide(shares, total, out=even, where=total > 0)
+        outcome = Outcome(y, predicted, shares, classes, self.problem.positive, model, X)
+        return {metric.name: float(metric.score(outcome)) for metric in self.problem.metrics}
 
     def result(self) -> Result:
         """What was found."""
-        folds, problem = self.folds, self.problem
+        folds = self.folds
         typical = [_median(c) for c in zip(*(f.costs for f in folds), strict=True)] or [None] * 4
         n_splits, n_bytes, depth = (None if v is None else round(v) for v in typical[:3])
         return Result(
             name=self.name,
             family=self.model.family,
             library=self.model.library,
-            scores={m: [fold.scores[m] for fold in folds] for m in METRICS[problem.task]},
+            scores={
+                metric.name: [fold.scores[metric.name] for fold in folds]
+                for metric in self.problem.metrics
+            },
             folds=[fold.number for fold in folds],
             fit_seconds=[fold.fit_seconds for fold in folds],
             n_splits=n_splits,
@@ -213,18 +253,6 @@ def _shares(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
     shares = np.zeros((X.shape[0], len(classes)))
     shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
     return shares
-
-
-def _scores(y: np.ndarray, predicted: np.ndarray, shares: Any, classes: Any) -> dict[str, float]:
-    if classes is None:
-        return {
-            "r2": float(r2_score(y, predicted)),
-            "rmse": float(root_mean_squared_error(y, predicted)),
-        }
-    total = shares.sum(axis=1, keepdims=True)  # 1 up to the rounding of float32
-    shares = np.divide(shares, total, out=np.full_like(shares, 1 / len(classes)), where=total > 0)
-    loss = log_loss(y, shares, labels=classes) if len(classes) > 1 else 0.0
-    return {"accuracy": float(accuracy_score(y, predicted)), "log_loss": float(loss)}
 
 
 def _median(values: tuple) -> float | None:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from hedgerow._columns import columns_of, is_categorical, is_frame
-from hedgerow.comparison.records import METRICS, Data, Task
+from hedgerow.comparison.records import TASKS, Data, Task
 
 # A numeric target with more distinct values than this is taken for a quantity, not for classes.
 MAX_NUMERIC_CLASSES = 20
@@ -19,7 +19,7 @@ _FEWEST_ROWS = 20  # in a shorter table a column of different values may well be
 
 def read_target(y: Any, task: Task | None) -> tuple[np.ndarray, Task]:
     """The target as an array without missing values, and the task: as given, or guessed from it."""
-    if task not in (None, *METRICS):
+    if task not in (None, *TASKS):
         raise ValueError(f"'task' must be 'classification', 'regression' or None, got {task!r}.")
     y = column_or_1d(np.asarray(y), warn=True)
     n_missing = int(np.sum([value is None or value != value for value in y.tolist()]))

@@ -46,16 +46,22 @@ def _mark(x: float, y: float, is_ours: bool, tip: str, class_: str = "") -> str:
     return tag("rect", title(tip), x=x - 4, y=y - 4, width=8, height=8, class_=name)
 
 
-def pareto(front: dict[str, Any], metric: str) -> str:
-    """Draw score against cost, the front as a line, models that are not on it as plain marks."""
+def pareto(front: dict[str, Any], metric: str, higher: bool = True) -> str:
+    """Draw score against cost, the better the higher; the front as a line, others as marks."""
     points, height = front["points"], 270
+    # A model without splits costs nothing, which a logarithmic axis has no place for.
+    cheapest = min((p["cost"] for p in points if p["cost"] > 0), default=1.0)
+    points = [p | {"cost": p["cost"] or cheapest / 2} for p in points]
     x = Axis([p["cost"] for p in points], LEFT, WIDTH - RIGHT, log=True)
-    y = Axis([p["score"] for p in points], height - BOTTOM, TOP)
+    ends = (height - BOTTOM, TOP) if higher else (TOP, height - BOTTOM)
+    y = Axis([p["score"] for p in points], *ends)
     on_front = [p for p in points if p["on_front"]]
     corners = [(f"{x(p['cost']):.1f}", f"{y(p['score']):.1f}") for p in on_front]
-    steps = f"M{corners[0][0]} {corners[0][1]}" + "".join(f"H{a}V{b}" for a, b in corners[1:])
     parts = _frame(x, y, height, front["name"], metric)
-    parts.append(tag("path", d=f"{steps}H{WIDTH - RIGHT}", class_="front"))
+    if corners:  # none where no model is better than a constant
+        start, *steps = corners
+        path = f"M{start[0]} {start[1]}" + "".join(f"H{a}V{b}" for a, b in steps)
+        parts.append(tag("path", d=f"{path}H{WIDTH - RIGHT}", class_="front"))
     for p in points:
         tip = f"{p['name']}: {metric} {p['score']:.4f}, {p['cost_text']}"
         parts.append(
@@ -72,14 +78,19 @@ def pareto(front: dict[str, Any], metric: str) -> str:
     return picture(parts, height, label)
 
 
-def folds(rows: Sequence[dict[str, Any]], metric: str) -> str:
+def folds(rows: Sequence[dict[str, Any]], metric: str, higher: bool = True) -> str:
     """Draw the score of each fold as a dot, a row per model, the mean as a line."""
     height = ROW * len(rows) + 24
-    values = [value for row in rows for value in row["scores"]]
+    sign = 1 if higher else -1
+    values = [value for row in rows for value in row["scores"] if value is not None]
     # A model far behind would press all others into one place.
     middle = sorted(row["score"] for row in rows)[len(rows) // 2]
-    cut = middle - 5 * (max(values) - middle)
-    x = Axis([max(value, cut) for value in values], 8, WIDTH - 8, pad=0.03)
+    room = 5 * max(sign * (value - middle) for value in values)
+
+    def is_near(value: float) -> bool:
+        return sign * (value - middle) >= -room
+
+    x = Axis([v if is_near(v) else middle - sign * room for v in values], 8, WIDTH - 8, pad=0.03)
     parts = _columns(x, height)
     for i, row in enumerate(rows):
         y = ROW * i + 24
@@ -87,14 +98,17 @@ def folds(rows: Sequence[dict[str, Any]], metric: str) -> str:
         parts.append(text(f"{row['score']:.4f}", WIDTH - 4, y - 9, class_="value"))
         parts.append(tag("line", x1=8, x2=WIDTH - 8, y1=y, y2=y, class_="grid"))
         for fold, value in enumerate(row["scores"]):
-            if value >= cut:
+            if value is not None and is_near(value):
                 tip = f"{row['model']}, fold {fold + 1}: {value:.4f}"
                 parts.append(_mark(x(value), y, row["ours"], tip, "fold"))
-        if row["score"] >= cut:
+        if is_near(row["score"]):
             place = x(row["score"])
             parts.append(tag("line", x1=place, x2=place, y1=y - 7, y2=y + 7, class_="mean"))
-        else:
+        elif higher:
             parts.append(text("◂ further left", 8, y + 4, class_="tick"))
+        else:
+            end = {"class_": "tick", "text_anchor": "end"}
+            parts.append(text("further right ▸", WIDTH - 8, y + 4, **end))
     return picture(parts, height, f"{metric} of each fold, by model")
 
 

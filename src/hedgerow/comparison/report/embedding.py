@@ -20,7 +20,7 @@ def look_at_embedding(
 ) -> dict[str, Any] | None:
     """Return places and colours of some rows and of the largest anchors; None if there are none."""
     result = next(
-        (r for r in comparison.results if r.is_ours and r.family == "embedding" and r.folds),
+        (r for r in comparison.ranked if r.is_ours and r.family == "embedding"),
         None,
     )
     if result is None:

@@ -42,14 +42,16 @@ def fitted(comparison: "Comparison", result: Result, refit: bool) -> Any:
 def choose(comparison: "Comparison", refit: bool) -> tuple[str, Any, str] | None:
     """Return name and fitted model to draw, and why it is the one; None if there is nothing."""
     best = comparison.best_result
-    ours = [r for r in comparison.results if r.folds and r.is_ours]
+    ours = [r for r in comparison.ranked if r.is_ours]
     for result in ours:
         if result.family in ("tree", "graph"):
             model = fitted(comparison, result, refit)
             if hasattr(model, "graph_"):
                 why = (
-                    f"{best.name} scored best, but is no single tree or graph; this is the best "
-                    "of those."
+                    "Nothing is better than a constant; this is the best single tree or graph."
+                    if best is comparison.constant
+                    else f"{best.name} scored best, but is no single tree or graph; this is the "
+                    "best of those."
                 )
                 return result.name, model, IT_IS_BEST if result is best else why
     for result in ours:

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import brier_score_loss, confusion_matrix, precision_recall_fscore_support
 
-from hedgerow.comparison.records import COSTS, METRIC_NAMES, UNITS, Result
+from hedgerow.comparison.metrics import is_higher_better, label_of
+from hedgerow.comparison.records import COSTS, UNITS, Result
 from hedgerow.comparison.report.embedding import look_at_embedding
 from hedgerow.comparison.report.importance import MOST_FEATURES, permutation_importance
 from hedgerow.comparison.report.model import choose, describe, fitted
@@ -36,14 +37,15 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
         JSON's own types only. Parts that cannot be made are None.
     """
     X, y = comparison.X, None if comparison.y is None else np.asarray(comparison.y)
-    done = [result for result in comparison.results if result.folds]
+    done = comparison.ranked
     summary: dict[str, Any] = {
         "title": f"Which model for {comparison.data.name or 'this table'}?",
         "date": date.today().isoformat(),
         "version": version("hedgerow"),
         "task": comparison.task,
-        "metric": METRIC_NAMES[comparison.metric],
-        "metrics": [METRIC_NAMES[metric] for metric in comparison.metrics],
+        "metric": label_of(comparison.metric),
+        "higher": is_higher_better(comparison.metric),
+        "metrics": [label_of(metric) for metric in comparison.metrics],
         "data": _data(comparison),
         "n_folds": comparison.n_folds,
         "seconds": round(comparison.seconds, 1),
@@ -52,6 +54,12 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
         "leaderboard": [
             _row(comparison, row, result)
             for row, result in zip(comparison.rows, comparison.results, strict=True)
+            if result.is_ranked
+        ],
+        "not_ranked": [
+            {"model": result.name, "folds": len(result.folds), "error": result.error}
+            for result in comparison.results
+            if not result.is_ranked
         ],
         "headline": _headline(comparison) if done else None,
         "fronts": [_front(comparison, done, cost) for cost in COSTS] if done else [],
@@ -64,7 +72,7 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
     summary["fronts"] = [front for front in summary["fronts"] if front["points"]]
     if not done or y is None:
         return summary
-    summary["errors"] = _errors(comparison, comparison.best_result, y)
+    summary["errors"] = _errors(comparison, comparison.best_model, y)
     if X is None or comparison.splits is None:
         return summary
     summary["importance"] = _importance(comparison, X, y, refit)
@@ -99,14 +107,14 @@ def _data(comparison: "Comparison") -> dict[str, Any]:
 
 def _row(comparison: "Comparison", row: dict[str, Any], result: Result) -> dict[str, Any]:
     """Return a line of the leaderboard: a row of the comparison's own table, and what is drawn."""
-    first, second = comparison.metrics
+    first, second = comparison.metrics[:2]
     drawn = {
         "short": short_name(result),
         "ours": result.is_ours,
         "score": row[first],
         "std": row[f"{first}_std"],
         "second": row[second],
-        "scores": [float(score) for score in result.scores.get(first, ())],
+        "scores": [_number(result.score_of(first, fold)) for fold in result.folds],
     }
     return {
         key: _number(value) if isinstance(value, float) else value
@@ -123,22 +131,24 @@ def _headline(comparison: "Comparison") -> dict[str, Any]:
     """Return the answer in two sentences' worth of facts: the best, and the smallest as good."""
     best = comparison.best_result
     smallest = None
-    if any(r.is_ours and r.folds for r in comparison.results):
+    if any(r.is_ours for r in comparison.ranked):
         found = comparison.simplest_result
-        fewer = (found.n_splits or math.inf) < (best.n_splits or math.inf)
-        smallest = found if found.indistinguishable and fewer else None
+        fewer = (found.n_bytes or math.inf) < (best.n_bytes or math.inf)
+        smallest = found if found.about_as_good and fewer else None
     return {
         "best": best.name,
+        "is_constant": best is comparison.constant,
         "score": _number(best.mean(comparison.metric)),
-        "splits": best.n_splits,
-        "n_level": sum(r.indistinguishable for r in comparison.results if r.folds) - 1,
+        "bytes": best.n_bytes,
+        "n_level": sum(r.about_as_good for r in comparison.ranked) - 1,
+        "n_counted": len(best.counted),
         "smallest": None
         if smallest is None
         else {
             "name": smallest.name,
             "splits": smallest.n_splits,
+            "bytes": smallest.n_bytes,
             "score": _number(smallest.mean(comparison.metric)),
-            "p_value": _number(smallest.p_value),
         },
     }
 
@@ -148,13 +158,13 @@ def _front(comparison: "Comparison", done: list[Result], cost: Any) -> dict[str,
     points: list[dict[str, Any]] = []
     for result in done:
         paid = getattr(result, COSTS[cost])
-        if paid is not None and paid > 0:
+        if paid is not None and result is not comparison.constant:
             points.append(
                 {
                     "name": result.name,
                     "short": short_name(result),
                     "ours": result.is_ours,
-                    "score": result.mean(comparison.metric),
+                    "score": _number(result.mean(comparison.metric)),
                     "cost": float(paid),
                     "cost_text": f"{format(paid, ',.3g' if cost == 'latency' else ',')} {unit}",
                     "on_front": result.name in front,
@@ -191,10 +201,10 @@ def _errors(comparison: "Comparison", result: Result, y: np.ndarray) -> dict[str
 
 
 def _known(result: Result, comparison: "Comparison") -> np.ndarray:
-    """Return the rows that were predicted: those of the finished folds."""
-    if comparison.splits is None or len(result.folds) == comparison.n_folds:
+    """Return the rows that were predicted: those that the finished folds tested."""
+    if comparison.splits is None:
         return np.arange(len(result.predictions))  # type: ignore[arg-type]
-    return np.concatenate([comparison.splits[fold][1] for fold in result.folds])
+    return np.unique(np.concatenate([comparison.splits[fold][1] for fold in result.folds]))
 
 
 def _calibration(p: np.ndarray, actual: np.ndarray, classes: list) -> dict[str, Any]:
@@ -256,7 +266,7 @@ def _residuals(actual: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
 def _importance(
     comparison: "Comparison", X: Any, y: np.ndarray, refit: bool
 ) -> dict[str, Any] | None:
-    best = comparison.best_result
+    best = comparison.best_model
     found = permutation_importance(
         lambda fold: comparison.fit_fold(best.name, fold, refit=refit),
         X,
@@ -292,8 +302,8 @@ def _importance(
 
 def _layers(comparison: "Comparison", refit: bool) -> dict[str, Any] | None:
     """Return the score of each layer of the best cascade."""
-    for result in comparison.results:
-        if result.is_ours and result.family == "cascade" and result.folds:
+    for result in comparison.ranked:
+        if result.is_ours and result.family == "cascade":
             scores = getattr(fitted(comparison, result, refit), "layer_scores_", None)
             if scores is not None and len(scores):
                 return {"model": result.name, "scores": [float(s) for s in scores]}

@@ -1,0 +1,128 @@
+"""Which models run within a time, by a clock that the test turns."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from hedgerow.comparison.budget import extrapolate
+from hedgerow.comparison.schedule import Clock, Schedule, by_worth
+
+N_FOLDS = 5
+
+
+class Watch(Clock):
+    """A clock that moves when a stand-in for a model works."""
+
+    now = 0.0
+
+    def left(self):
+        return self.seconds - Watch.now
+
+
+class Standin:
+    """A model of which only the time is known: what is foreseen of a fold, and what it takes."""
+
+    def __init__(self, name, family, foreseen, takes=None, ours=False, score=0.5):
+        self.name, self.score = name, score
+        self.model = SimpleNamespace(family=family, is_ours=ours)
+        self._foreseen, self._takes = foreseen, foreseen if takes is None else takes
+        self.folds, self.models, self.error, self.lacked_time = [], {}, None, False
+        self.seconds_per_fold = None
+
+    @property
+    def missing(self):
+        return list(range(len(self.folds), N_FOLDS))
+
+    def estimate(self, most, interrupts):
+        Watch.now += 0.05
+        self.seconds_per_fold = self._foreseen
+
+    def try_fold(self, number, limit, interrupts):
+        Watch.now += min(self._takes, limit)
+        if self._takes > limit:
+            self.end_for_time("the time was up")
+            return None
+        self.folds.append(number)
+        self.seconds_per_fold = self._takes
+        return number
+
+    def end_for_time(self, reason):
+        self.error, self.lacked_time = reason, True
+
+
+def run_for(seconds, *runs):
+    """Run the stand-ins within a time; return the finished ones in order, and the time used."""
+    Watch.now = 0.0
+    order = []
+
+    def listen(done, total, what, left):
+        order.append(what.partition(",")[0])
+
+    Schedule(list(runs), N_FOLDS, Watch(0.0, seconds), listen).go()
+    whole = [run.name for run in runs if len(run.folds) == N_FOLDS]
+    return sorted(whole, key=order.index), Watch.now
+
+
+@pytest.fixture
+def usual():
+    return [
+        Standin("tree", "tree", 0.1, ours=True),
+        Standin("graph", "graph", 0.5, ours=True),
+        Standin("forest", "forest", 2.0, ours=True, score=0.8),
+        Standin("cascade", "cascade", 9.0, ours=True),
+        Standin("other forest", "forest", 1.5),
+        Standin("booster", "boosting", 1.6, score=0.9),
+        Standin("other booster", "boosting", 3.0),
+    ]
+
+
+def test_boosters_are_among_the_first_and_families_take_turns(usual):
+    names = [run.name for run in by_worth(usual)]
+    assert names[:4] == ["booster", "forest", "graph", "other booster"]
+    assert sorted(names) == sorted(run.name for run in usual)
+
+
+@pytest.mark.parametrize("seconds", [30, 60, 120, 600])
+def test_the_time_is_kept_and_used_while_there_are_models(usual, seconds):
+    finished, used = run_for(seconds, *usual)
+    reserved = 2.5 * 2 + 0.08 * seconds  # the best on all rows, and the report
+    assert used <= seconds
+    assert "booster" in finished
+    left_out = [run for run in usual if run.error]
+    cheapest = min((N_FOLDS * run.seconds_per_fold for run in left_out), default=0.0)
+    assert not left_out or seconds - used - reserved <= 1.3 * cheapest
+    assert all(len(run.folds) == N_FOLDS or run.error for run in usual)
+
+
+def test_time_that_a_model_did_not_need_goes_to_the_next_in_line():
+    quick = Standin("foreseen as slow", "boosting", 3.0, takes=0.1)
+    late = Standin("next", "boosting", 4.0)
+    assert run_for(30, quick, late)[0] == ["foreseen as slow", "next"]
+
+
+def test_a_model_that_takes_longer_than_foreseen_is_named_and_does_not_spoil_the_rest():
+    slow = Standin("slow", "boosting", 0.5, takes=8.0)
+    quick = Standin("quick", "tree", 0.2, ours=True)
+    finished, used = run_for(30, slow, quick)
+    assert finished == ["quick"]
+    assert slow.error.startswith("left out: its folds would take ") or "time was up" in slow.error
+    assert slow.lacked_time
+    assert used <= 30
+
+
+def test_one_slow_model_waits_until_the_others_had_their_turn():
+    slow = Standin("slow", "boosting", 4.0)
+    others = [Standin(f"tree {i}", "tree", 0.5, ours=True) for i in range(3)]
+    finished, _ = run_for(40, slow, *others)
+    assert finished[0] == "slow"  # it was the first to be tried
+    assert set(finished) == {"slow", *(run.name for run in others)}
+
+
+def test_a_fixed_cost_is_not_taken_for_one_of_every_row():
+    # A booster: 0.31 s for 1,000 rows, and 1.55 s for 40,000.
+    fixed, each = 0.278, 3.18e-5
+    seconds = tuple(fixed + each * n for n in (500, 2000))
+    assert extrapolate((500, 2000), seconds, 40_000) == pytest.approx(1.55, rel=0.05)
+    assert extrapolate((500, 2000), (0.1, 0.4), 40_000) == pytest.approx(8.0)
+    assert extrapolate((500, 2000), (0.1, 0.8), 40_000) == pytest.approx(0.8 * 20**1.5)
+    assert extrapolate((500, 2000), (1.0, 0.2), 20_000) == pytest.approx(0.2 * 10**0.5)
