@@ -10,6 +10,7 @@ void bind_grow(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
 void bind_tnt(nanobind::module_& m);
 void bind_tao(nanobind::module_& m);
+void bind_additive(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
 #ifdef __AVX2__
@@ -29,4 +30,5 @@ NB_MODULE(_engine, m) {
     bind_explain(m);
     bind_tnt(m);
     bind_tao(m);
+    bind_additive(m);
 }

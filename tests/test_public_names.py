@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 import hedgerow
 
 PUBLIC = {
-    "hedgerow.additive": [],
     "hedgerow": [
         "AdaBoostClassifier",
         "AdaBoostRegressor",
@@ -46,11 +45,14 @@ PUBLIC = {
         "TreeInTreeRegressor",
         "TreeNetworkClassifier",
         "TreeNetworkRegressor",
+        "TreeSumClassifier",
+        "TreeSumRegressor",
         "compare",
         "fit_within",
         "load",
         "save",
     ],
+    "hedgerow.additive": ["TreeSumClassifier", "TreeSumRegressor"],
     "hedgerow.cascade": [
         "CascadeForestClassifier",
         "CascadeForestRegressor",

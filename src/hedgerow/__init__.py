@@ -1,6 +1,7 @@
 """Tree-structured models that stay small, fast and readable."""
 
 from hedgerow._version import __version__ as __version__
+from hedgerow.additive import TreeSumClassifier, TreeSumRegressor
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,
@@ -81,6 +82,8 @@ __all__ = [
     "TreeInTreeRegressor",
     "TreeNetworkClassifier",
     "TreeNetworkRegressor",
+    "TreeSumClassifier",
+    "TreeSumRegressor",
     "compare",
     "fit_within",
     "load",

@@ -21,6 +21,7 @@ from hedgerow._records import container, graphs, schemas
 from hedgerow._records.models import model_codec, part_codec
 from hedgerow._records.values import Codec, Reader, Writer
 from hedgerow._version import __version__
+from hedgerow.additive import TreeSumClassifier, TreeSumRegressor
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,
@@ -103,6 +104,8 @@ MODELS: dict[str, type[Estimator]] = {
     "multi-grained-scanner": MultiGrainedScanner,
     "tree-network-classifier": TreeNetworkClassifier,
     "tree-network-regressor": TreeNetworkRegressor,
+    "tree-sum-classifier": TreeSumClassifier,
+    "tree-sum-regressor": TreeSumRegressor,
 }
 _CODECS: list[Codec] = [
     *graphs.CODECS,
