@@ -372,14 +372,14 @@ class Ebm:
     name, ours = "EBM", False
 
     def settings(self, rows):
-        return [{"max_bins": bins} for bins in (4, 8, 32)]
+        return [{"max_bins": bins} for bins in (8, 32)]
 
     def fit(self, setting, rows, limits):
         from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
         maker = ExplainableBoostingClassifier if rows.n_classes else ExplainableBoostingRegressor
         model = maker(
-            interactions=0, outer_bags=1, learning_rate=0.05, max_rounds=2000, n_jobs=1,
+            interactions=0, outer_bags=1, learning_rate=0.1, max_rounds=500, n_jobs=1,
             random_state=0, **setting,
         )  # fmt: skip
         model.fit(self.frame(rows), rows.y)

@@ -74,6 +74,7 @@ LIMITS = {
 WHOLE = ("california_housing", "adult")  # every row; of the other sets at most MOST_ROWS
 MOST_ROWS = 10_000
 FOLDS = 5
+MANY_ROWS = 15_000  # a training fold with more chooses on a sample of so many
 FEW_ROWS = 2_000  # a training fold with fewer rows chooses by three inner folds, not by one
 
 
@@ -113,6 +114,8 @@ def choose(contender, train):
 
     A smaller model may be better than one that fills the limit, so all smaller limits are tried.
     """
+    if len(train.y) > MANY_ROWS:
+        train = train.take(np.random.default_rng(1).choice(len(train.y), MANY_ROWS, replace=False))
     inner = folds(train, 3) if len(train.y) < FEW_ROWS else folds(train, 4)[:1]
     parts = [(train.take(learn), train.take(held_out)) for learn, held_out in inner]
     settings = contender.settings(train)
@@ -329,13 +332,15 @@ METHOD = (
     "value of leaves that hold several. An oblivious tree of CatBoost with depth d counts as the "
     "tree that it is, with 2^d - 1 splits; a term of EBM as the tree that reads it. Settings, and "
     "a size below the limit where that is better, are chosen on held-out rows of the training fold "
-    f"(a quarter of them; three inner folds below {FEW_ROWS:,} rows), never on test rows, and the "
+    f"(a quarter of them; three inner folds below {FEW_ROWS:,} rows; of more than {MANY_ROWS:,} "
+    "a sample), never on test rows, and the "
     f"choice is fitted again on the whole fold. Sets with more than {MOST_ROWS:,} rows are sampled "
     "down to that, but california_housing and adult are whole. LightGBM, XGBoost: 2 to 32 leaves "
     "a tree, steps of 0.1 to 1. CatBoost: depths 1 to 6, the same steps, categories ordered by "
     "smoothed target means (its own tables of means are no nodes). FIGS: the same "
     "order of categories, up to 40 splits, on adult 20, because its time grows with the square "
-    "of the splits. EBM: 4 to 32 bins, steps of 0.05, no pairs, the most important terms that fit. STreeD: up to "
+    "of the splits. EBM: 8 or 32 bins, steps of 0.1, no pairs, the most important terms that fit. "
+    "STreeD: up to "
     "7 splits, ten thresholds a feature, where its search ends in 15 s. Tree in Tree: up to 80 "
     "splits. A dash: nothing of that size."
 )

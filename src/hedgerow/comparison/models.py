@@ -24,6 +24,8 @@ LIBRARIES = {
     "xgboost": "XGBoost",
     "catboost": "CatBoost",
     "ydf": "YDF",
+    "imodels": "imodels",
+    "interpret": "InterpretML",
 }
 
 Settings = dict[str, Any]
@@ -145,6 +147,45 @@ def members(count: str, most_members: int = 144) -> Ladder:
     return ladder
 
 
+def boosted(rounds: str, leaves: str, **fixed: Any) -> Ladder:
+    """Few rounds of large trees or many of small ones, at steps that suit the rounds.
+
+    Few rounds must take large steps, or the sum stays far from the target. With several classes a
+    round is a tree for each, so ever smaller shares of the splits are offered.
+    """
+
+    def ladder(most: int) -> Iterable[Settings]:
+        offered = set()
+        for share in (1, 2, 3, 4, 6, 8, 12, 16, 24):
+            for factor, shapes in ((1, (2, 3, 4, 6, 8, 16, 32)), (2, (2, 4, 8, 16, 32))):
+                for n_leaves in shapes:
+                    n_rounds = most // share // (n_leaves - 1)
+                    step = factor * n_rounds**-0.5 if n_rounds else 2.0
+                    if step <= 1 and (n_leaves, n_rounds, step) not in offered:
+                        offered.add((n_leaves, n_rounds, step))
+                        yield {rounds: n_rounds, leaves: n_leaves, "learning_rate": step, **fixed}
+
+    return ladder
+
+
+def oblivious(most: int) -> Iterable[Settings]:
+    """Rounds of oblivious trees, which have all the splits of their depth."""
+    for setting in boosted("iterations", "leaves")(most):
+        n_leaves = setting.pop("leaves")
+        if n_leaves.bit_count() == 1:
+            yield {**setting, "depth": n_leaves.bit_length() - 1}
+
+
+def rules(most: int) -> list[Settings]:
+    """Greedy sums of trees, by the splits of all of them."""
+    return [{"max_rules": size} for size in _sizes(most)]
+
+
+def bins(most: int) -> list[Settings]:
+    """Additive models, by the bins of a feature."""
+    return [{"max_bins": size, "interactions": 0} for size in (256, 64, 32, 16, 8, 4, 3)]
+
+
 TREE_GRID = ({"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_leaf_nodes": 32})
 FOREST_GRID = ({"max_features": 0.5}, {"min_samples_leaf": 3})
 BOOSTING_GRID = ({"learning_rate": 0.05}, {"learning_rate": 0.2})
@@ -191,6 +232,8 @@ MODELS: dict[str, Model] = {
     "hedgerow HeterogeneousForest": Model(
         "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"preset": "paper"},)
     ),
+    "hedgerow Bagging": Model("hedgerow.Bagging", "forest", budget="balanced"),
+    "hedgerow AdaBoost": Model("hedgerow.AdaBoost", "boosting", budget="balanced"),
     "scikit-learn DecisionTree": Model(
         "sklearn.tree.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, one_hot=True
     ),
@@ -205,17 +248,31 @@ MODELS: dict[str, Model] = {
         "sklearn.ensemble.HistGradientBoosting",
         "boosting",
         grid=BOOSTING_GRID,
-        ladder=members("max_iter"),
+        ladder=boosted("max_iter", "max_leaf_nodes", early_stopping=False),
     ),
-    "LightGBM": Model("lightgbm.LGBM", "boosting", {"verbose": -1}, grid=BOOSTING_GRID),
-    "XGBoost": Model("xgboost.XGB", "boosting", grid=BOOSTING_GRID),
+    "LightGBM": Model(
+        "lightgbm.LGBM",
+        "boosting",
+        {"verbose": -1},
+        grid=BOOSTING_GRID,
+        ladder=boosted("n_estimators", "num_leaves"),
+    ),
+    "XGBoost": Model(
+        "xgboost.XGB",
+        "boosting",
+        grid=BOOSTING_GRID,
+        ladder=boosted("n_estimators", "max_leaves", max_depth=0, grow_policy="lossguide"),
+    ),
     "CatBoost": Model(
         "catboost.CatBoost",
         "boosting",
         {"verbose": 0, "allow_writing_files": False},
         budget="balanced",
         grid=BOOSTING_GRID,
+        ladder=oblivious,
     ),
+    "FIGS": Model("imodels.FIGS", "sum", budget="balanced", ladder=rules, one_hot=True),
+    "EBM": Model("interpret.glassbox.ExplainableBoosting", "sum", budget="thorough", ladder=bins),
     "YDF RandomForest": Model("hedgerow.comparison.peers.YdfForest", "forest", module="ydf"),
     "YDF GradientBoosting": Model(
         "hedgerow.comparison.peers.YdfBoosting", "boosting", module="ydf"

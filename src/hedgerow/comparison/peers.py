@@ -136,6 +136,9 @@ def _tell(estimator: Any, categorical: list[int], n_features: int) -> dict[str, 
     if library == "xgboost":
         kinds = ["c" if feature in categorical else "q" for feature in range(n_features)]
         estimator.set_params(enable_categorical=True, feature_types=kinds)
+    elif library == "interpret":
+        kinds = ["nominal" if f in categorical else "continuous" for f in range(n_features)]
+        estimator.set_params(feature_types=kinds)
     else:
         name = "cat_features" if library == "catboost" else "categorical_features"
         estimator.set_params(**{name: categorical})

@@ -1,18 +1,18 @@
-"""How large and how fast a fitted model is, in the same words for every library.
+"""How large and how fast a fitted model is, by one ruler for every library.
 
-Splits are all tests of all trees. Bytes are those of the form that predicts:
-
-- hedgerow's models: ``nbytes_``, the packed nodes and what belongs to them;
-- scikit-learn's trees and forests: the arrays of their nodes and values;
-- LightGBM, XGBoost and YDF: the model as the library itself writes it;
-- any other: the pickled model.
-
-A library that does not tell its number of splits has None.
+Splits are the tests of all trees. Bytes are those of the form that predicts. hedgerow's models tell
+them (``nbytes_``): 16 for each packed node, leaves among them, and 8 for each value of leaves that
+hold several. Other libraries' trees are counted as the same nodes, so that what differs is the
+model and not the way it is written to a file; an oblivious tree of depth d is a tree with 2^d - 1
+splits, a term of an additive model the tree that reads it. A model that has no trees, or does not
+show them, is as large as its pickle and has None splits.
 """
 
 import pickle
+import re
+from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from hedgerow.comparison.peers import Peer
 
 ROWS_TIMED = 1000  # at least so many, so that a call's fixed cost does not count for much
 TIMINGS = 3
+NODE_BYTES = 16
+VALUE_BYTES = 8
 
 
 def bare(model: Any) -> Any:
@@ -44,20 +46,8 @@ def count_splits(model: Any) -> int | None:
     model = bare(model)
     if hasattr(model, "n_splits_"):
         return int(model.n_splits_)
-    trees = _sklearn_trees(model)
-    if trees:
-        return int(sum(tree.node_count - tree.n_leaves for tree in trees))
-    if hasattr(model, "_predictors"):  # scikit-learn's boosting
-        return int(sum(t.get_n_leaf_nodes() - 1 for step in model._predictors for t in step))
-    if hasattr(model, "booster_"):  # LightGBM
-        return sum(tree["num_leaves"] - 1 for tree in model.booster_.dump_model()["tree_info"])
-    if hasattr(model, "get_booster"):  # XGBoost
-        return sum(tree.count("yes=") for tree in model.get_booster().get_dump())
-    if hasattr(model, "get_tree_leaf_counts"):  # CatBoost
-        return int(np.sum(model.get_tree_leaf_counts() - 1))
-    if hasattr(model, "model_"):  # YDF
-        return (model.model_.num_nodes() - model.model_.num_trees()) // 2
-    return None
+    trees = _count_nodes(model)
+    return None if trees is None else trees.n_splits
 
 
 def count_bytes(model: Any) -> int:
@@ -74,17 +64,69 @@ def count_bytes(model: Any) -> int:
     model = bare(model)
     if hasattr(model, "nbytes_"):
         return int(model.nbytes_)
+    trees = _count_nodes(model)
+    if trees is None:
+        return len(pickle.dumps(model))
+    values = VALUE_BYTES * trees.n_values if trees.n_values > 1 else 0
+    return NODE_BYTES * (trees.n_splits + trees.n_leaves) + values * trees.n_leaves
+
+
+class _Nodes(NamedTuple):
+    """Of all trees of a model, and the values that a leaf holds."""
+
+    n_splits: int
+    n_leaves: int
+    n_values: int = 1
+
+
+def _count_nodes(model: Any) -> _Nodes | None:
+    """The nodes of another library's model, None where it does not show them."""
     trees = _sklearn_trees(model)
     if trees:
-        states = [tree.__getstate__() for tree in trees]
-        return sum(state["nodes"].nbytes + state["values"].nbytes for state in states)
-    if hasattr(model, "booster_"):
-        return len(model.booster_.model_to_string())
-    if hasattr(model, "get_booster"):
-        return len(model.get_booster().save_raw())
-    if hasattr(model, "model_") and hasattr(model.model_, "serialize"):
-        return len(model.model_.serialize())
-    return len(pickle.dumps(model))
+        n_leaves = sum(int(tree.n_leaves) for tree in trees)
+        n_nodes = sum(int(tree.node_count) for tree in trees)
+        return _Nodes(n_nodes - n_leaves, n_leaves, trees[0].value[0].size)
+    if hasattr(model, "_predictors"):  # scikit-learn's boosting
+        return _nodes([tree.get_n_leaf_nodes() for step in model._predictors for tree in step])
+    if hasattr(model, "booster_"):  # LightGBM
+        return _nodes(
+            map(int, re.findall(r"^num_leaves=(\d+)", model.booster_.model_to_string(), re.M))
+        )
+    if hasattr(model, "get_booster"):  # XGBoost
+        return _nodes(tree.count("leaf=") for tree in model.get_booster().get_dump())
+    if hasattr(model, "get_tree_leaf_counts"):  # CatBoost
+        counts = model.get_tree_leaf_counts()
+        return _nodes(map(int, counts), len(model.get_leaf_values()) // max(1, int(counts.sum())))
+    if hasattr(model, "term_scores_"):  # EBM
+        return _count_terms(model)
+    if hasattr(model, "complexity_") and hasattr(model, "trees_"):  # FIGS
+        n_splits = int(model.complexity_)
+        n_values = 1 if model.n_outputs is None else int(model.n_outputs)
+        return _Nodes(n_splits, n_splits + len(model.trees_), n_values)
+    if hasattr(model, "model_") and hasattr(model.model_, "num_trees"):  # YDF
+        n_splits = (model.model_.num_nodes() - model.model_.num_trees()) // 2
+        return _Nodes(n_splits, n_splits + model.model_.num_trees())
+    return None
+
+
+def _nodes(leaves: Iterable[int], n_values: int = 1) -> _Nodes:
+    """Nodes of binary trees by the leaves of each."""
+    counts = list(leaves)
+    return _Nodes(sum(counts) - len(counts), sum(counts), n_values)
+
+
+def _count_terms(model: Any) -> _Nodes:
+    """Trees that read the terms of an additive model."""
+    leaves = []
+    for features, scores in zip(model.term_features_, model.term_scores_, strict=True):
+        # The first and the last bin of each feature are for missing and for unknown values.
+        known = np.asarray(scores)[(slice(1, -1),) * len(features)]
+        if len(features) > 1:  # a cell for each pair of bins
+            leaves.append(int(np.prod(known.shape[: len(features)])))
+        else:
+            steps = np.diff(known.reshape(len(known), -1), axis=0)
+            leaves.append(1 + int(np.count_nonzero(np.any(steps != 0, axis=1))))
+    return _nodes(leaves, np.size(model.intercept_))
 
 
 def find_depth(model: Any) -> int | None:
