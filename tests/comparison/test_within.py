@@ -1,9 +1,14 @@
+import pickle
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.model_selection import StratifiedKFold
 
 import hedgerow
 from hedgerow.comparison import MODELS, compare
+from hedgerow.comparison.models import boosted, oblivious
 from hedgerow.comparison.sizes import count_bytes, count_splits, time_row
 from hedgerow.comparison.within import Limits
 
@@ -43,6 +48,26 @@ def test_same_seed_gives_the_same_model(cancer):
     np.testing.assert_array_equal(one.predict_proba(cancer[0]), other.predict_proba(cancer[0]))
 
 
+def test_the_choice_states_the_held_out_score_of_what_it_chose(cancer):
+    model = hedgerow.fit_within(*cancer, max_splits=9, models=QUICK, cv=3)
+    held_out = model.held_out_
+    entry = MODELS[held_out.model]
+    rows = StratifiedKFold(3, shuffle=True, random_state=0).split(*cancer)
+    again = [
+        entry.make("classification", settings=held_out.settings)
+        .fit(cancer[0][train], cancer[1][train])
+        .score(cancer[0][test], cancer[1][test])
+        for train, test in rows
+    ]
+    np.testing.assert_allclose(held_out.scores, again, atol=0.02)  # bins of all rows, or of a fold
+    assert held_out.metric == "accuracy"
+    assert (held_out.n_splits, held_out.n_bytes) == (model.n_splits_, model.nbytes_)
+    assert held_out.n_compared > len(QUICK)
+    assert str(held_out).startswith(f"{held_out.model}(")
+    assert f"accuracy {held_out.score:.4f}" in str(held_out)
+    assert pickle.loads(pickle.dumps(model)).held_out_ == held_out
+
+
 def test_a_limit_is_needed(cancer):
     with pytest.raises(ValueError, match="'max_splits', 'max_bytes' or 'max_latency_us' must be"):
         hedgerow.fit_within(*cancer)
@@ -55,6 +80,16 @@ def test_every_ladder_has_valid_settings_that_keep_the_number_of_splits(cancer):
             continue
         fitted = [model.make("classification", settings=s).fit(X, y) for s in model.ladder(6)]
         assert min(map(count_splits, fitted)) <= 6, name
+
+
+@pytest.mark.parametrize("most", [1, 7, 50])
+def test_rungs_of_boosters_differ_and_take_larger_steps_in_fewer_rounds(most):
+    rungs = list(boosted("n", "leaves")(most))
+    assert len({tuple(rung.values()) for rung in rungs}) == len(rungs)
+    assert all(rung["n"] * (rung["leaves"] - 1) <= most for rung in rungs)
+    assert all(rung["n"] ** -0.5 <= rung["learning_rate"] <= 1 for rung in rungs)
+    for rung in oblivious(most):
+        assert rung["iterations"] * (2 ** rung["depth"] - 1) <= most
 
 
 def test_a_comparison_under_a_limit_has_only_models_within_it(cancer):
@@ -72,9 +107,49 @@ def test_a_comparison_under_a_limit_has_only_models_within_it(cancer):
 def test_bytes_are_those_of_the_form_that_predicts(cancer):
     forest = hedgerow.RandomForestClassifier(5, random_state=0).fit(*cancer)
     assert count_bytes(forest) == forest.nbytes_
+
+
+def bytes_by_hand(n_splits, n_leaves, n_values=1):
+    return 16 * (n_splits + n_leaves) + (8 * n_values * n_leaves if n_values > 1 else 0)
+
+
+def test_trees_of_scikit_learn_are_measured_as_nodes_of_16_bytes(cancer):
     theirs = MODELS["scikit-learn DecisionTree"].make("classification").fit(*cancer)
     tree = theirs.estimator_.tree_
-    assert count_bytes(theirs) >= tree.node_count * (8 + 8)
+    n_splits = tree.node_count - tree.n_leaves
+    assert count_splits(theirs) == n_splits
+    assert count_bytes(theirs) == bytes_by_hand(n_splits, tree.n_leaves, 2)
+    boosting = MODELS["scikit-learn HistGradientBoosting"].make(
+        "classification", settings={"max_iter": 4, "max_leaf_nodes": 3}
+    )
+    assert count_bytes(boosting.fit(*cancer)) == bytes_by_hand(4 * 2, 4 * 3)
+
+
+@pytest.mark.parametrize("name", ["LightGBM", "XGBoost", "CatBoost", "FIGS"])
+def test_trees_of_other_libraries_are_measured_as_nodes_of_16_bytes(cancer, name):
+    if not MODELS[name].is_installed:
+        pytest.skip(f"{name} is not installed")
+    model = MODELS[name]
+    setting = next(iter(model.ladder(7)))
+    fitted = model.make("classification", settings=setting).fit(*cancer)
+    n_splits = count_splits(fitted)
+    assert 1 <= n_splits <= 7
+    if name == "FIGS":
+        n_trees, n_values = len(fitted.estimator_.trees_), 2
+    else:
+        n_trees, n_values = n_splits, 1  # stumps
+    assert count_bytes(fitted) == bytes_by_hand(n_splits, n_splits + n_trees, n_values)
+
+
+def test_terms_of_an_additive_model_are_measured_as_trees():
+    model = SimpleNamespace(
+        term_features_=[(0,), (1,), (0, 1)],
+        # Of three bins, of two, and their pairs; each with one for missing and one for unknown.
+        term_scores_=[np.array([9, 1, 1, 2, 9]), np.array([9, 1, 2, 9]), np.zeros((5, 4))],
+        intercept_=np.zeros(1),
+    )
+    assert count_splits(model) == 1 + 1 + 5
+    assert count_bytes(model) == bytes_by_hand(7, 10)
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,9 @@ def train(
         "bytes": count_bytes(fitted),
         "file": str(out),
     }
+    held_out = getattr(fitted, "held_out_", None)
+    if held_out is not None:
+        record |= {"held_out": held_out.score, "metric": held_out.metric}
     if as_json:
         options.print_json(record)
     else:
@@ -86,6 +89,8 @@ def train(
             f"{record['model']}: {record['rows']:,} rows, {record['features']} features, "
             f"{record['splits']:,} splits, {record['bytes']:,} bytes; wrote {out}"
         )
+        if held_out is not None:
+            print(held_out)
 
 
 def _parse(settings: list[str] | None) -> dict[str, Any]:

@@ -271,8 +271,10 @@ MODELS: dict[str, Model] = {
         grid=BOOSTING_GRID,
         ladder=oblivious,
     ),
-    "FIGS": Model("imodels.FIGS", "sum", budget="balanced", ladder=rules, one_hot=True),
-    "EBM": Model("interpret.glassbox.ExplainableBoosting", "sum", budget="thorough", ladder=bins),
+    "FIGS": Model("imodels.FIGS", "additive", budget="balanced", ladder=rules, one_hot=True),
+    "EBM": Model(
+        "interpret.glassbox.ExplainableBoosting", "additive", budget="thorough", ladder=bins
+    ),
     "YDF RandomForest": Model("hedgerow.comparison.peers.YdfForest", "forest", module="ydf"),
     "YDF GradientBoosting": Model(
         "hedgerow.comparison.peers.YdfBoosting", "boosting", module="ydf"

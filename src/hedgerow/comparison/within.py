@@ -77,6 +77,54 @@ class Limits:
         return time_row(model, sample) <= self.max_latency_us
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """What `fit_within` chose, and how good it is on rows that it was not fitted on.
+
+    Attributes
+    ----------
+    model : str
+        Name out of ``hedgerow.comparison.MODELS``.
+    settings : dict
+        What differs from that model's defaults.
+    metric : {"accuracy", "r2"}
+    scores : tuple of float
+        On the held-out rows of each fold of the cross-validation.
+    n_compared : int
+        Settings, of all models, that kept the limits. The best of many scores is somewhat too
+        good; a comparison or rows of your own tell it without that.
+    n_splits : int or None
+    n_bytes : int
+    """
+
+    model: str
+    settings: Settings
+    metric: str
+    scores: tuple[float, ...]
+    n_compared: int
+    n_splits: int | None
+    n_bytes: int
+
+    @property
+    def score(self) -> float:
+        """Mean over the folds."""
+        return float(np.mean(self.scores))
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean."""
+        return float(np.std(self.scores, ddof=1) / len(self.scores) ** 0.5)
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        splits = "" if self.n_splits is None else f"{self.n_splits:,} splits, "
+        return (
+            f"{self.model}({settings}): {'R²' if self.metric == 'r2' else self.metric} "
+            f"{self.score:.4f} ± {self.standard_error:.4f} on held-out rows, {splits}"
+            f"{self.n_bytes:,} bytes; the best of {self.n_compared}"
+        )
+
+
 def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
     """The settings to choose from: the default, and the ladder under a limit, else the grid."""
     if not limits:
@@ -103,8 +151,10 @@ class Choice(BaseEstimator):
     chosen_ : estimator
         Fitted on all rows.
     settings_ : dict
-    score_ : float
-        Its mean accuracy or R² over the inner folds.
+    scores_ : list of float
+        Its accuracy or R² on the inner folds.
+    n_compared_ : int
+        Settings that kept the limits.
     """
 
     def __init__(self, make, settings, task, limits=None, cv=3, random_state=0):
@@ -144,20 +194,26 @@ class Choice(BaseEstimator):
             )
         ]
         scores = [self._score(settings, folds) for settings, _ in kept]
-        best = int(np.argmax(scores))
+        best = int(np.argmax(np.mean(scores, axis=1)))
         self.settings_, self.chosen_ = kept[best]
-        self.score_ = float(scores[best])
+        self.scores_ = scores[best]
+        self.n_compared_ = len(kept)
         if hasattr(self.chosen_, "classes_"):
             self.classes_ = self.chosen_.classes_
         return self
 
-    def _score(self, settings: Settings, folds: list[tuple[Table, Table]]) -> float:
+    @property
+    def score_(self) -> float:
+        """Mean of the scores."""
+        return float(np.mean(self.scores_))
+
+    def _score(self, settings: Settings, folds: list[tuple[Table, Table]]) -> list[float]:
         metric = accuracy_score if self.task == "classification" else r2_score
         scores = []
         for train, test in folds:
             model = self.make(settings).fit(train)
-            scores.append(metric(test.labels, model.predict(test)))
-        return float(np.mean(scores))
+            scores.append(float(metric(test.labels, model.predict(test))))
+        return scores
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions of the chosen model.
@@ -239,7 +295,8 @@ def fit_within(
     Returns
     -------
     model : estimator
-        Fitted on all rows.
+        Fitted on all rows. Its attribute ``held_out_`` is a `HeldOut`: which model with which
+        settings it is, and the scores of the cross-validation that chose it.
 
     Examples
     --------
@@ -249,14 +306,16 @@ def fit_within(
     >>> model = hedgerow.fit_within(X, y, max_splits=5)
     >>> model.n_splits_ <= 5
     True
+    >>> model.held_out_.score > 0.9
+    True
     """
     limits = Limits(max_splits, max_bytes, max_latency_us)
     if not limits:
         raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
     y, task = read_target(y, task)
     table = read_table(BaseEstimator(), X, y, task)
-    choices = []
-    for model in choose_models(models, task, ours=True).values():
+    choices = {}
+    for name, model in choose_models(models, task, ours=True).items():
         choice = Choice(
             maker(model, task, random_state, n_jobs),
             settings_of(model, limits),
@@ -266,10 +325,21 @@ def fit_within(
             random_state,
         )
         with suppress(LimitError):
-            choices.append(choice.fit(table))
+            choices[name] = choice.fit(table)
     if not choices:
         raise LimitError(f"no setting keeps the limits {limits}.")
-    return max(choices, key=lambda choice: choice.score_).chosen_
+    name = max(choices, key=lambda name: choices[name].score_)
+    best = choices[name]
+    best.chosen_.held_out_ = HeldOut(
+        name,
+        best.settings_,
+        "accuracy" if task == "classification" else "r2",
+        tuple(best.scores_),
+        sum(choice.n_compared_ for choice in choices.values()),
+        count_splits(best.chosen_),
+        count_bytes(best.chosen_),
+    )
+    return best.chosen_
 
 
 def maker(model: Model, task: Task, seed: int, n_jobs: int | None) -> Callable[[Settings], Any]:
