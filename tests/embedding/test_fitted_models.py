@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
+import hedgerow
 from hedgerow._table import Table
 from hedgerow.embedding import (
     AnchorLayer,
@@ -307,3 +309,26 @@ def test_gaps_are_no_reason_for_a_refusal():
     X[:, 2] = np.nan
     frame = pd.DataFrame(X, columns=list("abcd"))
     assert np.isfinite(TreeEmbeddingClassifier(3).fit(frame, y).predict_proba(frame)).all()
+
+
+FORGERIES = {
+    "bandwidth": lambda layer: replace(layer, bandwidth=1e-200),  # its square is zero
+    "anchors": lambda layer: replace(layer, anchors=layer.anchors * 1e200),
+    "fills": lambda layer: replace(layer, fills=layer.fills * 1e200),
+    "mean": lambda layer: replace(layer, view=replace(layer.view, mean=layer.view.mean * 1e200)),
+    "scale": lambda layer: replace(layer, view=replace(layer.view, scale=layer.view.scale / 1e200)),
+    "no scale": lambda layer: replace(layer, view=replace(layer.view, scale=layer.view.scale * 0)),
+}
+
+
+@pytest.mark.parametrize("part", FORGERIES)
+def test_a_file_whose_layer_cannot_be_used_is_refused(part, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    X[::4, 1] = np.nan
+    model = TreeEmbeddingClassifier(3, impute="leaf", standardize=True, random_state=0).fit(X, y)
+    hedgerow.save(model, tmp_path / "good")
+    assert np.isfinite(hedgerow.load(tmp_path / "good").predict_proba(X)).all()
+    model.embedding_.layer_ = FORGERIES[part](model.embedding_.layer_)
+    hedgerow.save(model, tmp_path / "forged")
+    with pytest.raises(ValueError, match="forged is damaged"):
+        hedgerow.load(tmp_path / "forged")

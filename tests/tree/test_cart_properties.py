@@ -329,6 +329,19 @@ def test_nodes_are_numbered_in_preorder(target, max_leaf_nodes):
 
 
 @targets
+def test_a_limit_of_leaves_that_is_not_reached_changes_nothing(target):
+    X, y = sample(target)
+    full = ESTIMATORS[target](min_samples_leaf=2).fit(X, y)
+    n_leaves = full.get_n_leaves()
+    for most in (n_leaves, n_leaves + 1, len(X) // 2, len(X)):
+        limited = ESTIMATORS[target](min_samples_leaf=2, max_leaf_nodes=most).fit(X, y)
+        for name, column in full.graph_.arrays().items():
+            assert_array_equal(limited.graph_.arrays()[name], column, err_msg=name)
+    below = ESTIMATORS[target](min_samples_leaf=2, max_leaf_nodes=n_leaves - 1).fit(X, y)
+    assert below.get_n_leaves() == n_leaves - 1
+
+
+@targets
 def test_views_of_the_graph_are_read_only(target):
     tree = ESTIMATORS[target]().fit(*sample(target))
     for name in ("feature", "threshold", "left", "right", "kind", "missing_left", "n_samples",

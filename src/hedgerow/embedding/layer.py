@@ -14,6 +14,7 @@ from scipy.special import softmax
 
 from hedgerow._engine import DecisionGraph, PackedGraphs
 from hedgerow._table import Schema
+from hedgerow._targets import LARGEST
 from hedgerow.embedding.numeric import NumericView, count_categories
 from hedgerow.embedding.regions import CutTree
 
@@ -84,6 +85,8 @@ class AnchorLayer:
             raise ValueError("the arrays of the layer do not fit each other")
         if not all(np.isfinite(array).all() for array, _ in shapes):
             raise ValueError("a number of the layer is not finite")
+        if not self.view.can_be_used(self.fills) or abs(self.anchors).max(initial=0) > LARGEST:
+            raise ValueError("numbers of the layer are too large, or a scale is too small")
         if not self.trees or not self.bandwidth**2 > 0:
             raise ValueError("the layer has no trees or no bandwidth")
         for graph, nodes in ((tree.graph, tree.nodes) for tree in self.trees):

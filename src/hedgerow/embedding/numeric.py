@@ -15,6 +15,7 @@ from hedgerow._targets import LARGEST, check_magnitude
 
 _ROWS_AT_ONCE = 1 << 11
 _LARGEST_SINGLE = 1e15  # in single precision, which ends at 3e38
+_SMALLEST_SCALE = 1e-95  # what varies less is constant: in its units 1 is too large
 
 
 def check_numbers(
@@ -94,8 +95,15 @@ class NumericView:
         # A gap is filled with the mean, so that only known values have a distance from it.
         spread = np.sqrt(np.maximum(squares - known * mean**2, 0))
         # The difference of two sums carries about 1e-16 of the squared mean as noise.
-        constant = spread <= 1e-7 * np.abs(mean)
+        constant = spread <= np.maximum(1e-7 * np.abs(mean), _SMALLEST_SCALE)
         return cls(n_categories, mean, np.where(constant, 1.0, spread), standardize)
+
+    def can_be_used(self, fills: np.ndarray | None) -> bool:
+        """Whether rows of common size become numbers whose squares can be summed."""
+        if not (self.scale >= _SMALLEST_SCALE).all():
+            return False
+        known = [self.mean] if fills is None else [self.mean, fills]
+        return all((abs(numbers) / self.scale <= LARGEST).all() for numbers in known)
 
     @property
     def centre(self) -> np.ndarray:
