@@ -16,7 +16,7 @@ import shutil
 from pathlib import Path
 
 from hedgerow._files import write_text
-from hedgerow.cli.compare import significant
+from hedgerow.cli.leaderboard import significant
 from hedgerow.comparison import Comparison, compare
 from hedgerow.comparison.metrics import label_of
 from hedgerow.comparison.records import UNITS

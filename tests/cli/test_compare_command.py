@@ -1,14 +1,16 @@
+import io
 import json
 import signal
 import sys
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import hedgerow
 from hedgerow.cli import main
-from hedgerow.cli.compare import significant
-from hedgerow.comparison import MODELS, Comparison
+from hedgerow.cli.leaderboard import leaderboard, significant
+from hedgerow.comparison import MODELS, Comparison, Data, Result
 from hedgerow.comparison.run import Run
 
 INSTALLED = {name for name, model in MODELS.items() if model.is_installed}
@@ -48,7 +50,9 @@ def test_file_with_categories_times_and_missing_values(run, frame, tmp_path, kin
     frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
     args = ("--target", "warm", "--folds", "2", "--models", "hedgerow", "--json", "--no-files")
     code, out, err = run("compare", path, *args)
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.startswith("hedgerow: careful: 'colour' alone gives nearly the best score")
+    assert err.count("\n") == 1
     for result in json.loads(out)["results"]:
         assert result["error"] is None
         assert result["family"] == "constant" or np.mean(result["scores"]["accuracy"]) > 0.8
@@ -70,8 +74,8 @@ def test_warnings_are_one_line_each(run, frame, tmp_path):
     frame.to_csv(tmp_path / "data.csv", index=False)
     code, _, err = run("compare", "data.csv", "--target", "warm", *QUICK, "--no-files")
     assert code == 0
-    assert err.startswith("hedgerow: warning: The least populated class")
-    assert err.count("\n") == 1
+    assert "hedgerow: careful: the class 'perhaps' has 1 row, too few for one in each of 2" in err
+    assert "ranked by balanced accuracy, not by accuracy" in err
 
 
 def test_limits_are_kept(run):
@@ -198,6 +202,10 @@ def test_resume_refuses_the_folds_of_another_table(run, stop_in_the_second_fold)
         (["iris", "--resume", "--no-files"], 2, "'--resume' reads from the folder of results"),
         (["iris", "--no-such-option"], 2, "--no-such-option"),
         (["iris", "--budget", "soon"], 1, "'budget' must be one of small"),
+        (["iris", "--metric", "r2"], 1, "'r2' does not score classification"),
+        (["iris", "--task", "ranking"], 2, "'--task' must be classification or regression"),
+        (["iris", "--groups", "petal"], 2, "'--groups' must name a column, got 'petal'"),
+        (["iris", "--drop", "petal lenght (cm)"], 1, "Did you mean 'petal length (cm)'?"),
         (["iris", "--models", "elm"], 2, "no model is called 'elm'"),
         (["table.csv"], 1, "'target' must name a column of"),
         (["table.csv", "--target", "cold"], 1, "has no column 'cold', only size, colour"),
@@ -247,3 +255,34 @@ def test_a_missing_extra_is_named(run, monkeypatch, missing):
 )
 def test_numbers_have_few_digits_and_no_exponent(value, shown):
     assert significant(value) == shown
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_no_number_is_cut_in_a_narrow_terminal(width):
+    metrics = ["accuracy", "log_loss", "roc_auc", "brier"]
+    names = ["hedgerow HeterogeneousForest", "scikit-learn HistGradientBoosting", "CatBoost"]
+    results = [
+        Result(
+            name,
+            "forest",
+            name.partition(" ")[0],
+            scores={metric: [0.123 + 0.1 * place] * 3 for metric in metrics},
+            folds=[0, 1, 2],
+            fit_seconds=[1234.5] * 3,
+            n_splits=1_234_567,
+            n_bytes=323_152_000,
+            microseconds_per_row=12345.6,
+        )
+        for place, name in enumerate(names)
+    ]
+    data = Data(48_842, 14, name="adult", target="income")
+    made = Comparison("classification", [0, 1], ["a"], data, results, 3, 0.5, metrics=metrics)
+    console = Console(width=width, file=io.StringIO())
+    console.print(leaderboard(made, width))
+    text = console.file.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    assert "0.323 ± 0.000 ≈" in text
+    assert ("1.2M" in text and "323M" in text) or ("1,234,567" in text and "323,152,000" in text)
+    shown = names if width > 150 else ["HeterogeneousForest", "sklearn HistGradientBoosting"]
+    assert all(name in text for name in shown)

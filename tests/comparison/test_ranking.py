@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hedgerow.cli.compare import leaderboard, summary, unranked
+from hedgerow.cli.leaderboard import leaderboard, summary, unranked
 from hedgerow.comparison import Comparison, Data, Result
 from hedgerow.comparison.records import INTERRUPTED
 from hedgerow.model_selection import corrected_t_test

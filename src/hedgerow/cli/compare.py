@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
 
 import hedgerow
 from hedgerow._files import write_text
 from hedgerow.cli import options
+from hedgerow.cli.leaderboard import leaderboard, summary, unranked
 from hedgerow.cli.options import note
 from hedgerow.comparison import Comparison
 from hedgerow.comparison.budget import in_words
-from hedgerow.comparison.metrics import label_of
-from hedgerow.comparison.records import COSTS, INTERRUPTED, UNITS
-from hedgerow.datasets import load_data
+from hedgerow.comparison.records import INTERRUPTED
+from hedgerow.datasets import LoadedData, load_data
+from hedgerow.datasets.columns import did_you_mean
 
 RESULTS, JOURNAL, MODEL, REPORT = "results.json", "folds.jsonl", "best.hedgerow", "report.html"
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
@@ -41,6 +41,29 @@ def compare(
     folds: Annotated[
         int | None, typer.Option(min=2, help="Number of folds. [default: by the budget]")
     ] = None,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="How often the rows are divided into folds anew.")
+    ] = 1,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Rows with the same value stay in one fold."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Folds in this order: models see only what was before."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="A column that says train and test, or numbers folds."),
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A file to test on, in place of folds.")
+    ] = None,
+    metric: options.Metric = None,
+    positive: options.Positive = None,
+    task: options.TaskOption = None,
+    drop: options.Drop = None,
+    keep: options.Keep = None,
     max_splits: options.MaxSplits = None,
     max_bytes: options.MaxBytes = None,
     max_latency_us: options.MaxLatency = None,
@@ -73,6 +96,16 @@ def compare(
             table.y,
             budget=budget,
             cv=folds,
+            repeats=repeats,
+            groups=column_of(table, groups, "--groups"),
+            time=column_of(table, time, "--time"),
+            split=column_of(table, split, "--split"),
+            test=load_data(test, table.target)[:2] if test else None,
+            drop=[*options.names_in(drop), *(n for n in (groups, time, split) if n)],
+            keep=options.names_in(keep),
+            scoring=metric,
+            positive=positive,
+            task=check_task(task),
             models=chosen,
             max_splits=max_splits,
             max_bytes=max_bytes,
@@ -100,6 +133,24 @@ def compare(
             (out / JOURNAL).unlink(missing_ok=True)
     if stopped:
         raise typer.Exit(EXIT_TERMINATED if terminated else EXIT_INTERRUPTED)
+
+
+def column_of(table: LoadedData, name: str | None, option: str) -> Any:
+    """The values of a column that divides the rows; None where none is named."""
+    if name is None:
+        return None
+    if name in table.X.columns:
+        return np.asarray(table.X[name])
+    raise typer.BadParameter(
+        f"'{option}' must name a column, got {name!r}." + did_you_mean(name, table.X.columns)
+    )
+
+
+def check_task(task: str | None) -> Any:
+    """The task as it was given."""
+    if task not in (None, "classification", "regression"):
+        raise typer.BadParameter(f"'--task' must be classification or regression, got {task!r}.")
+    return task
 
 
 @contextmanager
@@ -132,102 +183,17 @@ def show(result: Comparison, as_json: bool) -> None:
         note(f"left out the column '{column}': it {reason}")
     for text in unranked(result):
         note(text)
+    for text in result.warnings:
+        note(f"careful: {text}")
     if as_json:
         print(result.to_json())
     else:
         page = Console()
         if not page.is_terminal:  # a file has no edge
             page.width = 120
-        page.print(leaderboard(result))
+        page.print(leaderboard(result, page.width))
         for line in summary(result):
             page.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def unranked(result: Comparison) -> list[str]:
-    """Models without a place in the ranking, and why; those that Ctrl-C cut off in one line."""
-    lines = []
-    for entry in result.results:
-        if not entry.is_ranked and entry.error != INTERRUPTED:
-            done = f", after {counted(len(entry.folds), 'fold')}" if entry.folds else ""
-            lines.append(f"{entry.name} is not ranked: {entry.error or 'it has no score'}{done}")
-    cut = [entry.name for entry in result.results if entry.error == INTERRUPTED]
-    if cut and result.ranked:
-        folds = counted(len(result.best_result.counted), "fold")
-        lines.append(f"interrupted: the ranking is on {folds} of {result.n_folds}")
-        missing = [
-            entry.name for entry in result.results if not entry.is_ranked and entry.name in cut
-        ]
-        if missing:
-            lines.append(f"not ranked, for want of folds: {', '.join(missing)}")
-    return lines
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things: 1 fold, 2 folds."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def leaderboard(result: Comparison) -> Table:
-    """The comparison as a table for people."""
-    data = result.data
-    table = Table(
-        title=f"{data.name}: {result.task} of {data.target}, {data.n_rows:,} rows, "
-        f"{data.n_features} features",
-        caption=f"{counted(result.n_folds, 'fold')}, seed {result.random_state}; mean ± std of the "
-        "score, medians of the rest; ≈ about as good as the best",
-    )
-    metric, other = result.metrics[:2]
-    table.add_column("model", no_wrap=True)
-    names = label_of(metric), label_of(other)
-    for heading in (*names, "splits", "bytes", "fit s", UNITS["latency"]):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in result.rows:
-        if row["rank"] is None:
-            continue
-        table.add_row(
-            row["model"],
-            f"{row[metric]:.3f} ± {row[metric + '_std']:.3f} {' ≈'[row['about_as_good']]}",
-            significant(row[other]),
-            *("?" if row[cost] is None else f"{row[cost]:,}" for cost in ("splits", "bytes")),
-            significant(row["fit_seconds"], 2),
-            significant(row["us_per_row"], 2),
-            style="bold" if row["model"].startswith("hedgerow") else None,
-        )
-    return table
-
-
-def summary(result: Comparison) -> list[str]:
-    """The Pareto fronts, and the smallest model that is about as good as the best."""
-    lines = []
-    for cost, attribute in COSTS.items():
-        front = [
-            f"{name} ({result[name].mean(result.metric):.3f}, "
-            f"{_cost(getattr(result[name], attribute))} {UNITS[cost]})"
-            for name in result.pareto(cost)
-        ]
-        if front:
-            lines.append(f"Best for its {cost}: " + " → ".join(front))
-    if result.best_result is result.constant:
-        lines.append("No model is better than a constant.")
-    elif any(entry.is_ours for entry in result.ranked):
-        simplest, best = result.simplest_result, result.best_result.name
-        lines.append(
-            f"Smallest of hedgerow's that is about as good as the best: {simplest.name}"
-            if simplest.about_as_good
-            else f"None of hedgerow's is about as good as {best}; the nearest is {simplest.name}"
-        )
-    return lines
-
-
-def significant(value: float | None, digits: int = 3) -> str:
-    """A number to a few significant digits and without an exponent: 47196 as 47,200."""
-    if value is None:
-        return "?"
-    return f"{float(f'{value:.{digits}g}'):,.15g}"
-
-
-def _cost(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else significant(value)
 
 
 def write_models(result: Comparison, folder: Path, stopped: bool) -> None:

@@ -21,6 +21,30 @@ Data = Annotated[
 Target = Annotated[
     str | None, typer.Option(metavar="COL", help="The column of the file to predict.")
 ]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="The first decides: accuracy, balanced_accuracy, roc_auc, average_precision, f1, "
+        "log_loss, brier; r2, rmse, mae, mape, pinball_0.9; or a scorer of scikit-learn. "
+        "[default: accuracy or r2; average_precision or balanced_accuracy for rare classes]",
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(metavar="CLASS", help="The class to find, of two. [default: the rare one]"),
+]
+TaskOption = Annotated[
+    str | None,
+    typer.Option("--task", help="classification or regression. [default: by the target]"),
+]
+Drop = Annotated[
+    str | None, typer.Option(metavar="COLS", help="Columns that are no features: a,b.")
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(metavar="COLS", help="Columns to keep although they look like identifiers."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seeds whatever is random.")]
 Jobs = Annotated[int, typer.Option(help="Threads of each model; -1 for all cores.")]
 MaxSplits = Annotated[int | None, typer.Option(min=1, help="Most tests a model may have.")]
@@ -39,6 +63,11 @@ def note(text: str) -> None:
     """Say something on stderr, beside the result."""
     console = Console(stderr=True)
     console.print("hedgerow:", text, markup=False, highlight=False, soft_wrap=True)
+
+
+def names_in(text: str | None) -> list[str]:
+    """Names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []
 
 
 def print_json(record: Any) -> None:

@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,10 @@ class Comparison:
         The deciding one first.
     positive : object
         The class that counts as found, of two.
+    division : str
+        How the rows were divided, in words.
+    warnings : list of str
+        What looks too good to be true, or will not hold on new rows.
     seconds : float
         What the comparison took.
     interrupted : bool
@@ -64,6 +69,8 @@ class Comparison:
     limits: dict[str, float] = field(default_factory=dict)
     metrics: list[str] = field(default_factory=list)
     positive: Any = None
+    division: str = "folds"
+    warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
     X: Any = field(default=None, repr=False)
@@ -264,7 +271,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         table = self.table
-        return table.to_html(index=False) if hasattr(table, "to_html") else f"<pre>{table}</pre>"
+        shown = table.to_html(index=False) if hasattr(table, "to_html") else f"<pre>{table}</pre>"
+        return shown + "".join(f"<p>Warning: {escape(text)}.</p>" for text in self.warnings)
 
     def to_json(self) -> str:
         """The comparison without table and out-of-fold predictions, as it is in results.json."""

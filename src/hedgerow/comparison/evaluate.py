@@ -6,7 +6,7 @@ thorough budget, is chosen inside the training rows.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -18,17 +18,18 @@ from threadpoolctl import threadpool_limits
 
 from hedgerow import _parameters as parameters
 from hedgerow._columns import is_frame
-from hedgerow.comparison import tables
+from hedgerow.comparison import tables, watch
 from hedgerow.comparison.baseline import constant_for
-from hedgerow.comparison.budget import Listener, Plan, parse_budget, progress_bar
+from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
 from hedgerow.comparison.comparison import Comparison
+from hedgerow.comparison.division import Division, divide
 from hedgerow.comparison.journal import FoldJournal, describe
-from hedgerow.comparison.metrics import find_metrics, find_positive
+from hedgerow.comparison.metrics import Metric, find_metrics, find_positive, label_of
 from hedgerow.comparison.models import choose_models
 from hedgerow.comparison.records import CONSTANT, Task
 from hedgerow.comparison.run import Problem, Run
 from hedgerow.comparison.schedule import Clock, Schedule
-from hedgerow.comparison.within import Limits, inner_folds
+from hedgerow.comparison.within import Limits
 
 FOLDS = {"small": 5, "balanced": 5, "thorough": 10}
 
@@ -39,6 +40,13 @@ def compare(
     *,
     budget: str | float | None = None,
     cv: int | BaseCrossValidator | None = None,
+    repeats: int = 1,
+    groups: Any = None,
+    time: Any = None,
+    split: Any = None,
+    test: tuple[Any, Any] | None = None,
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
     models: Iterable[str] | None = None,
     max_splits: int | None = None,
     max_bytes: int | None = None,
@@ -72,6 +80,20 @@ def compare(
         would take longer.
     cv : int or cross-validator, default=None
         Number of shuffled, for classes stratified, folds; or any splitter of scikit-learn.
+    repeats : int, default=1
+        How often the rows are shuffled anew and divided into folds.
+    groups : str or array-like of shape (n_samples,), default=None
+        A column, or values: rows with the same one are never in training and test rows of a fold.
+        A column that is named is then no feature.
+    time : str or array-like of shape (n_samples,), default=None
+        A column, or values, of what can be ordered: each fold is tested by models that saw only
+        rows from before. A column that is named is then no feature: later values were never seen.
+    split : str or array-like of shape (n_samples,), default=None
+        A column, or values, that says "train" and "test" for each row, or numbers the folds.
+    test : tuple (X, y), default=None
+        A table to test on, in place of folds. The final model is fitted on the first table only.
+    drop, keep : iterable of str, default=()
+        Columns that are no features; and those that are, whatever they look like.
     models : iterable of str, default=None
         Names out of ``hedgerow.comparison.MODELS``; by default all that are installed.
     max_splits, max_bytes, max_latency_us : default=None
@@ -129,16 +151,39 @@ def compare(
     X = X if is_frame(X) else np.asarray(X)
     y, task = tables.read_target(y, task)
     check_consistent_length(X, y)
-    dropped = tables.useless_columns(X)
+    n_test = 0
+    if test is not None:
+        X, y, n_test = _join_test(X, y, test)
+    wanted = tables.check_names(X, drop, "drop")
+    kept = tables.check_names(X, keep, "keep")
+    ways: dict[str, Any] = {}
+    for what, column in (("groups", groups), ("time", time), ("split", split)):
+        X, ways[what] = tables.take_out(X, column, what)
+    X = tables.drop_columns(X, [name for name in wanted if name in X.columns])
+    dropped = tables.useless_columns(X, kept)
     X = tables.drop_columns(X, dropped)
     chosen = choose_models(models, task, plan.budget)
-    splits = _make_folds(cv, plan, task, y, random_state)
+    n_folds = FOLDS[plan.budget] if cv is None else cv
+    division = divide(n_folds, task, y, random_state, repeats=repeats, n_test=n_test, **ways)
+    splits = division.splits
     threads = parameters.resolve_n_jobs(n_jobs)
     tuned = plan.budget == "thorough"
     metrics = find_metrics(scoring, task, y)
     classes = np.unique(y) if task == "classification" else None
     positive = find_positive(positive, classes, y)
-    problem = Problem(task, X, y, splits, limits, tuned, random_state, threads, metrics, positive)
+    problem = Problem(
+        task,
+        X,
+        y,
+        splits,
+        limits,
+        tuned,
+        random_state,
+        threads,
+        metrics,
+        positive,
+        division.fit_rows,
+    )
     written = None
     if journal is not None:
         settings = {
@@ -158,7 +203,7 @@ def compare(
         clock = Clock(began, plan.seconds)
         interrupted = Schedule(list(runs.values()), len(splits), clock, listener, written).go()
     runs[CONSTANT] = _run_constant(problem, list(runs.values()))
-    return Comparison(
+    found = Comparison(
         task=task,
         classes=None if problem.classes is None else problem.classes.tolist(),
         feature_names=tables.feature_names(X),
@@ -171,6 +216,7 @@ def compare(
         limits=limits.given,
         metrics=[metric.name for metric in metrics],
         positive=positive,
+        division=division.words,
         seconds=perf_counter() - began,
         interrupted=interrupted,
         X=X,
@@ -179,14 +225,37 @@ def compare(
         _fit=lambda name: runs[name].fit(),
         _fit_fold=lambda name, fold, refit: runs[name].fold_model(fold, refit),
     )
+    if found.ranked:
+        found.warnings += _watch(found, division, metrics[0], scoring is not None)
+    return found
 
 
-def _make_folds(cv: Any, plan: Plan, task: Task, y: np.ndarray, seed: int) -> list:
-    if hasattr(cv, "split"):
-        return list(cv.split(np.zeros(len(y)), y))
-    cv = FOLDS[plan.budget] if cv is None else cv
-    parameters.check_int("cv", cv, low=2)
-    return list(inner_folds(task, cv, seed).split(np.zeros(len(y)), y))
+def _join_test(X: Any, y: np.ndarray, test: tuple[Any, Any]) -> tuple[Any, np.ndarray, int]:
+    """Both tables, one after the other, and how many rows are those of the second."""
+    X_test, y_test = test
+    y_test = np.asarray(y_test)
+    check_consistent_length(X_test, y_test)
+    return tables.join_rows(X, X_test), np.concatenate([y, y_test]), len(y_test)
+
+
+def _watch(found: Comparison, division: Division, metric: Metric, asked: bool) -> Iterator[str]:
+    """What is suspicious about the table, the folds and the scores."""
+    if found.task == "classification":
+        yield from watch.rare_class_notes(found.y, found.n_folds, label_of(metric.name), asked)
+    yield from watch.repeated_identifiers(found.X, division)
+    yield from watch.copies(found.X, found.y, division)
+    constant = found.constant
+    if constant is not None:
+        yield from watch.telling_columns(
+            found.X,
+            found.y,
+            division,
+            metric,
+            None if found.classes is None else np.asarray(found.classes),
+            found.positive,
+            constant.mean(metric.name),
+            found.best_result.mean(metric.name),
+        )
 
 
 def _run_constant(problem: Problem, runs: list[Run]) -> Run:

@@ -38,6 +38,7 @@ class Problem:
     n_jobs: int
     metrics: list[Metric]
     positive: Any = None
+    fit_rows: np.ndarray | None = None  # of the final model, where they are not all
 
     @cached_property
     def classes(self) -> np.ndarray | None:
@@ -83,8 +84,9 @@ class Run:
         return float(np.mean([gain(metric, fold.scores[metric]) for fold in self.folds]))
 
     def fit(self) -> Any:
-        """The model fitted on all rows."""
-        model = self._fitted(self.problem.X, self.problem.y)
+        """The model fitted on all rows, or on those that are for it."""
+        X, y, rows = self.problem.X, self.problem.y, self.problem.fit_rows
+        model = self._fitted(X, y) if rows is None else self._fitted(take_rows(X, rows), y[rows])
         return model.chosen_ if isinstance(model, Choice) else model
 
     def fold_model(self, number: int, refit: bool) -> Any:

@@ -1,17 +1,20 @@
 """What a comparison reads from the table itself: the task, columns that only name rows, counts."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from hedgerow._columns import columns_of, is_categorical, is_frame
+from hedgerow.comparison.division import MOST_FOLDS, NAME_OF_A_DIVISION
 from hedgerow.comparison.records import TASKS, Data, Task
+from hedgerow.datasets.columns import did_you_mean
 
 # A numeric target with more distinct values than this is taken for a quantity, not for classes.
 MAX_NUMERIC_CLASSES = 20
-_NAME_OF_AN_ID = re.compile(
+NAME_OF_AN_ID = re.compile(
     r"unnamed: \d+|index|row(_?(id|nr|no|num|number))?|uuid|guid|(.*[ _.-])?id", re.IGNORECASE
 )
 _FEWEST_ROWS = 20  # in a shorter table a column of different values may well be a feature
@@ -37,16 +40,20 @@ def guess_task(y: np.ndarray) -> Task:
     return "classification" if whole and len(values) <= MAX_NUMERIC_CLASSES else "regression"
 
 
-def useless_columns(X: Any) -> dict[str, str]:
+def useless_columns(X: Any, keep: Iterable[str] = ()) -> dict[str, str]:
     """Columns of a frame that cannot help on new rows, with the reason.
 
     These are identifiers (all values differ, and they are words, count the rows, or the name says
-    so) and columns with one value. Arrays have no names and are left as they are.
+    so), columns with one value, and divisions into training and test rows. Arrays have no names and
+    are left as they are; so are the columns that are to be kept.
     """
     if not is_frame(X) or len(X) < _FEWEST_ROWS:
         return {}
     reasons = {}
+    kept = set(keep)
     for name in X.columns:
+        if name in kept:
+            continue
         column = X[name]
         present = column.dropna() if hasattr(X, "iloc") else column.drop_nulls()
         n_values = present.nunique() if hasattr(X, "iloc") else present.n_unique()
@@ -54,11 +61,15 @@ def useless_columns(X: Any) -> dict[str, str]:
             reasons[name] = "is empty"
         elif n_values == 1 and len(present) == len(X):
             reasons[name] = "has only one value"
+        elif n_values <= MOST_FOLDS and NAME_OF_A_DIVISION.fullmatch(str(name)):
+            reasons[name] = (
+                "divides the rows, by its name ('--split' uses it, '--keep' makes it a feature)"
+            )
         elif n_values == len(present) and len(present) > 0.9 * len(X):
             values = present.to_numpy()
             if values.dtype.kind not in "biufmM":
                 reasons[name] = "looks like an identifier: every value is different"
-            elif _NAME_OF_AN_ID.fullmatch(str(name)) and _whole(values):
+            elif NAME_OF_AN_ID.fullmatch(str(name)) and _whole(values):
                 reasons[name] = "looks like an identifier, by its name"
             elif len(values) == len(X) and _whole(values) and _counts(values):
                 reasons[name] = "numbers the rows"
@@ -105,3 +116,63 @@ def _count_missing(X: Any) -> int:
         return int(X.isna().to_numpy().sum())
     nan = sum(int(column.is_nan().sum()) for column in X if column.dtype.is_float())
     return nan + sum(column.null_count() for column in X)
+
+
+def take_out(X: Any, column: Any, what: str) -> tuple[Any, np.ndarray | None]:
+    """A column that is no feature: the table without it, and its values.
+
+    Parameters
+    ----------
+    X : array or data frame
+    column : str, array-like or None
+        A name, which is then no feature any more, or the values.
+    what : str
+        The parameter's name, for errors.
+    """
+    if column is None:
+        return X, None
+    if isinstance(column, str):
+        if not is_frame(X) or column not in X.columns:
+            names = feature_names(X) if is_frame(X) else []
+            raise ValueError(
+                f"'{what}' must name a column of X or be its values, got {column!r}."
+                + did_you_mean(column, names)
+            )
+        return drop_columns(X, [column]), np.asarray(X[column])
+    values = column_or_1d(np.asarray(column), warn=False)
+    if len(values) != X.shape[0]:
+        raise ValueError(f"'{what}' must have {X.shape[0]} values, got {len(values)}.")
+    return X, values
+
+
+def join_rows(X: Any, more: Any) -> Any:
+    """Two tables with the same columns, one after the other."""
+    if not is_frame(X):
+        return np.concatenate([X, np.asarray(more)])
+    lacking = [str(name) for name in X.columns if name not in more.columns]
+    if lacking:
+        raise ValueError(f"the test table lacks the column '{lacking[0]}'.")
+    if not hasattr(X, "iloc"):
+        import polars as pl
+
+        return pl.concat([X, more.select(X.columns)], how="vertical_relaxed")
+    import pandas as pd
+
+    more = more[list(X.columns)]
+    joined = pd.concat([X, more], ignore_index=True)
+    for name in X.columns:  # categories that differ would become words
+        if isinstance(X[name].dtype, pd.CategoricalDtype):
+            joined[name] = joined[name].astype("category")
+    return joined
+
+
+def check_names(X: Any, names: Iterable[str], what: str) -> list[str]:
+    """Names of columns, all of which the table has."""
+    wanted = [names] if isinstance(names, str) else list(names)
+    known = feature_names(X) if is_frame(X) else []
+    for name in wanted:
+        if name not in known:
+            raise ValueError(
+                f"'{what}' names {name!r}, which is no column." + did_you_mean(name, known)
+            )
+    return wanted

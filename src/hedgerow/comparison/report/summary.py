@@ -48,6 +48,8 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
         "metrics": [label_of(metric) for metric in comparison.metrics],
         "data": _data(comparison),
         "n_folds": comparison.n_folds,
+        "division": comparison.division,
+        "warnings": list(comparison.warnings),
         "seconds": round(comparison.seconds, 1),
         "interrupted": comparison.interrupted,
         "limits": {key: float(value) for key, value in comparison.limits.items()},
