@@ -151,10 +151,50 @@ class Single:
         return stages
 
 
+# --- sums of few trees: a fit for every limit ---------------------------------------------------
+
+
+class TreeSum:
+    """Sums of few trees that grow together; bytes depend on the number of members as well."""
+
+    name, ours = "TreeSum", True
+
+    def settings(self, rows):
+        return [{}]
+
+    def fit(self, setting, rows, limits):
+        maker = hedgerow.TreeSumClassifier if rows.n_classes else hedgerow.TreeSumRegressor
+        known = {}
+
+        def stage(n):
+            if n not in known:
+                model = maker(max_splits=n, n_jobs=1, **setting).fit(rows.frame, rows.y)
+                n_splits = sum(graph.n_splits for graph in model.graphs_)
+                n_leaves = sum(graph.n_leaves for graph in model.graphs_)
+                n_bytes = count_bytes(n_splits, n_leaves, rows.n_values)
+                known[n] = Stage(n_splits, n_bytes, lambda other: model.predict(other.frame))
+            return known[n]
+
+        stages = {}
+        for limit in sorted(limits):  # bytes first, by name
+            n = most_splits(limit, rows.n_values)
+            while n >= 1 and limit not in stages:
+                found = stage(n)
+                if keeps(limit, found.n_splits, found.n_bytes):
+                    stages[limit] = found
+                else:  # as many splits as have room beside the members that there are now
+                    a_split = count_bytes(1, 1, rows.n_values)
+                    n -= max(1, -(-(found.n_bytes - limit[1]) // a_split))
+        return stages
+
+
 # --- boosters: one fit, read at the rounds that fill the limits ---------------------------------
 
-# A tree of 2 to 32 leaves at a step of its own; few rounds of small steps stay unfinished.
-LEAVES, STEPS, LEAST_WAY = (2, 3, 4, 6, 8, 16, 32), (0.1, 0.3, 0.6, 1.0), 3.0
+# Leaves of a tree and the step of a round; few rounds of small steps would stay unfinished.
+SHAPES = (
+    (2, 0.3), (2, 1.0), (4, 0.3), (4, 0.6), (4, 1.0), (6, 0.2), (6, 1.0), (8, 0.6), (16, 0.3),
+    (16, 0.6), (32, 0.3),
+)  # fmt: skip
 
 
 class Booster:
@@ -162,16 +202,10 @@ class Booster:
 
     ours = False
 
-    def settings(self, rows):
-        trees = self.trees_a_round(rows)
-        return [
-            {"leaves": leaves, "step": step}
-            for leaves in self.leaves
-            for step in STEPS
-            if step == 1 or step * (511 // ((leaves - 1) * trees)) >= LEAST_WAY
-        ]
+    shapes = SHAPES
 
-    leaves = LEAVES
+    def settings(self, rows):
+        return [{"leaves": leaves, "step": step} for leaves, step in self.shapes]
 
     def trees_a_round(self, rows):
         return rows.n_values
@@ -258,7 +292,10 @@ class CatBoost(Booster):
     """Oblivious trees on categories ordered by target means: its own tables of means are large."""
 
     name = "CatBoost"
-    leaves = (2, 4, 8, 16, 32, 64)
+    shapes = (
+        (2, 0.3), (2, 1.0), (4, 0.3), (4, 0.6), (4, 1.0), (8, 0.3), (8, 0.6), (8, 1.0), (16, 0.3),
+        (16, 0.6), (32, 0.3),
+    )  # fmt: skip
 
     def trees_a_round(self, rows):
         return 1
@@ -372,7 +409,7 @@ class Ebm:
     name, ours = "EBM", False
 
     def settings(self, rows):
-        return [{"max_bins": bins} for bins in (8, 32)]
+        return [{"max_bins": 16}]
 
     def fit(self, setting, rows, limits):
         from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
@@ -462,8 +499,9 @@ LEAST_ROWS = tuple({"min_samples_leaf": n} for n in (1, 5, 20))
 CONTENDERS = {
     contender.name: contender
     for contender in (
+        TreeSum(),
         Single("CART", "DecisionTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS),
-        Single("TAO", "TAOTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS),
+        Single("TAO", "TAOTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS[1:2]),
         Single("Tree in Tree", "TreeInTree", lambda n: {"max_splits": n}, LEAST_ROWS[1:2], 80),
         Figs(),
         Ebm(),

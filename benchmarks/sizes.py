@@ -72,7 +72,7 @@ LIMITS = {
     "bytes": (256, 512, 1024, 2048, 4096, 8192, 16384),
 }
 WHOLE = ("california_housing", "adult")  # every row; of the other sets at most MOST_ROWS
-MOST_ROWS = 10_000
+MOST_ROWS = 6_000
 FOLDS = 5
 MANY_ROWS = 15_000  # a training fold with more chooses on a sample of so many
 FEW_ROWS = 2_000  # a training fold with fewer rows chooses by three inner folds, not by one
@@ -336,10 +336,10 @@ METHOD = (
     "a sample), never on test rows, and the "
     f"choice is fitted again on the whole fold. Sets with more than {MOST_ROWS:,} rows are sampled "
     "down to that, but california_housing and adult are whole. LightGBM, XGBoost: 2 to 32 leaves "
-    "a tree, steps of 0.1 to 1. CatBoost: depths 1 to 6, the same steps, categories ordered by "
+    "a tree, steps of 0.2 to 1. CatBoost: depths 1 to 5, steps of 0.3 to 1, categories ordered by "
     "smoothed target means (its own tables of means are no nodes). FIGS: the same "
     "order of categories, up to 40 splits, on adult 20, because its time grows with the square "
-    "of the splits. EBM: 8 or 32 bins, steps of 0.1, no pairs, the most important terms that fit. "
+    "of the splits. EBM: 16 bins, steps of 0.1, no pairs, the most important terms that fit. "
     "STreeD: up to "
     "7 splits, ten thresholds a feature, where its search ends in 15 s. Tree in Tree: up to 80 "
     "splits. A dash: nothing of that size."
