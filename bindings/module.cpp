@@ -11,6 +11,7 @@ void bind_margin(nanobind::module_& m);
 void bind_tnt(nanobind::module_& m);
 void bind_tao(nanobind::module_& m);
 void bind_additive(nanobind::module_& m);
+void bind_boost(nanobind::module_& m);
 
 NB_MODULE(_engine, m) {
 #ifdef __AVX2__
@@ -31,4 +32,5 @@ NB_MODULE(_engine, m) {
     bind_tnt(m);
     bind_tao(m);
     bind_additive(m);
+    bind_boost(m);
 }

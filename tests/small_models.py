@@ -14,6 +14,7 @@ from hedgerow.storage import MODELS
 SMALL = {
     "n_estimators": 3,
     "n_trees": 3,
+    "max_iter": 3,
     "max_depth": 4,
     "max_layers": 2,
     "n_forests": 1,

@@ -26,6 +26,8 @@ PUBLIC = {
         "DecisionTreeRegressor",
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
         "HeterogeneousForestClassifier",
         "HeterogeneousForestRegressor",
         "LeafMeansEmbedding",
@@ -52,7 +54,12 @@ PUBLIC = {
         "load",
         "save",
     ],
-    "hedgerow.additive": ["TreeSumClassifier", "TreeSumRegressor"],
+    "hedgerow.additive": [
+        "GradientBoostingClassifier",
+        "GradientBoostingRegressor",
+        "TreeSumClassifier",
+        "TreeSumRegressor",
+    ],
     "hedgerow.cascade": [
         "CascadeForestClassifier",
         "CascadeForestRegressor",

@@ -76,23 +76,11 @@ double softmax(const double* scores, std::size_t n_rows, std::size_t row, std::u
 
 }  // namespace
 
-Loss::Link Loss::link() const {
-    switch (name) {
-        case Name::poisson:
-        case Name::gamma:
-            return Link::exponential;
-        case Name::log_loss:
-            return n_classes > 2 ? Link::softmax : Link::logistic;
-        default:
-            return Link::identity;
-    }
-}
-
 void Loss::check(const LossTargets& targets) const {
     if ((name == Name::log_loss) != !targets.classes.empty()) {
         throw std::invalid_argument("log-loss needs classes, the other losses numbers");
     }
-    if (name != Name::poisson && name != Name::gamma) return;
+    if (!has_log_link()) return;
     double sum = 0, smallest = INFINITY;
     for (std::size_t row = 0; row < targets.n_rows(); ++row) {
         if (targets.weight(row) == 0) continue;
@@ -139,7 +127,7 @@ std::vector<double> Loss::initial_scores(const LossTargets& targets,
         weight += targets.weight(row);
     }
     const double mean = sum / weight;
-    if (link() == Link::identity) return {mean};
+    if (!has_log_link()) return {mean};
     // Rows drawn for training may all be zero though the table is not.
     return {std::log(std::max(mean, 1e-15))};
 }

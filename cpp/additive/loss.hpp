@@ -2,7 +2,6 @@
 //
 // score     what the trees of a sum add up to, before the link. One a row, or one a class where
 //           there are more than two classes
-// link      from scores to predictions: none, exp, the logistic function or softmax
 // layout    scores and derivatives stand score after score: score k of a row is at [k * n_rows +
 // row]
 //
@@ -17,6 +16,7 @@
 // Only the diagonal of the second derivatives of several classes is given.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -36,17 +36,26 @@ struct LossTargets {
 
 struct Loss {
     enum class Name { squared, absolute, quantile, poisson, gamma, log_loss };
-    enum class Link { identity, exponential, logistic, softmax };
 
     Name name = Name::squared;
     std::uint32_t n_classes = 0;  // of log_loss; the others have none
     double level = 0.5;           // of quantile
 
     std::uint32_t n_scores() const { return n_classes > 2 ? n_classes : 1; }
-    Link link() const;
+    bool has_log_link() const { return name == Name::poisson || name == Name::gamma; }
+    // Whether all second derivatives of rows of weight one are one.
+    bool has_constant_hessian() const { return name == Name::squared || has_quantile_leaves(); }
     // Whether leaves are quantiles of what is left of the targets, in place of Newton steps.
     bool has_quantile_leaves() const { return name == Name::absolute || name == Name::quantile; }
     double quantile_level() const { return name == Name::quantile ? level : 0.5; }
+
+    // The step of a leaf out of the Newton step. Counts that are far off let Newton overshoot
+    // without bounds; there the step is that of a leaf whose rows share one score, which is known.
+    double leaf_step(double newton) const {
+        if (name == Name::poisson && newton > 0) return std::log1p(newton);
+        if (name == Name::gamma && newton < 0) return -std::log1p(-newton);
+        return newton;
+    }
 
     // Throws std::invalid_argument for targets that the loss has no value for.
     void check(const LossTargets& targets) const;

@@ -1,7 +1,12 @@
 """Tree-structured models that stay small, fast and readable."""
 
 from hedgerow._version import __version__ as __version__
-from hedgerow.additive import TreeSumClassifier, TreeSumRegressor
+from hedgerow.additive import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    TreeSumClassifier,
+    TreeSumRegressor,
+)
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,
@@ -63,6 +68,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "HeterogeneousForestClassifier",
     "HeterogeneousForestRegressor",
     "LeafMeansEmbedding",

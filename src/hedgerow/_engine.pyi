@@ -316,3 +316,13 @@ def grow_tree_sum(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(sha
     """
     Grow a sum of trees on the given rows (all when None); 'after_split' hears the number of splits.
     """
+
+class BoostParams:
+    """How trees are boosted; -1 means no limit."""
+
+    def __init__(self, *, loss: str, n_classes: int = 0, quantile: float = 0.5, learning_rate: float = 0.1, max_leaf_nodes: int = 31, max_depth: int = -1, min_samples_leaf: int = 20, min_hessian_leaf: float = 0.001, l2: float = 0.0, category_l2: float = 0.0, category_smoothing: float = 10.0, max_features: float = 1.0, subsample: float = 1.0, monotonic: Sequence[int] = [], groups: Sequence[Sequence[int]] = [], seed: int = 0) -> None: ...
+
+def boost(data: Dataset, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], held: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], params: BoostParams, n_rounds: int, first_round: int = 0, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, patience: int = 0, least: float = 0.0, track: bool = False, n_jobs: int = 1, progress: Callable[[int], None] | None = None) -> tuple:
+    """
+    Boost trees on some rows, judged by held ones: intercept, graphs, and the mean losses of both before the first round and after each.
+    """

@@ -21,7 +21,12 @@ from hedgerow._records import container, graphs, schemas
 from hedgerow._records.models import model_codec, part_codec
 from hedgerow._records.values import Codec, Reader, Writer
 from hedgerow._version import __version__
-from hedgerow.additive import TreeSumClassifier, TreeSumRegressor
+from hedgerow.additive import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    TreeSumClassifier,
+    TreeSumRegressor,
+)
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,
@@ -94,6 +99,8 @@ MODELS: dict[str, type[Estimator]] = {
     "bagging-regressor": BaggingRegressor,
     "ada-boost-classifier": AdaBoostClassifier,
     "ada-boost-regressor": AdaBoostRegressor,
+    "gradient-boosting-classifier": GradientBoostingClassifier,
+    "gradient-boosting-regressor": GradientBoostingRegressor,
     "heterogeneous-forest-classifier": HeterogeneousForestClassifier,
     "heterogeneous-forest-regressor": HeterogeneousForestRegressor,
     "leaf-means-embedding": LeafMeansEmbedding,

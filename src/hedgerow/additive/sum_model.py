@@ -103,8 +103,8 @@ class SumModel(GraphEnsemble, OwnTableParameters):
         encoded = self.schema_.encode(self, X, finite=False)
         return self._sum.scores(encoded, resolve_n_jobs(self.n_jobs))
 
-    def _staged_values(self, X: Any, step: int = 1) -> Iterator[np.ndarray]:
-        """Values after each ``step`` members, the last as `_values` has them, bit by bit."""
+    def _staged_scores(self, X: Any, step: int = 1) -> Iterator[np.ndarray]:
+        """The sums after each ``step`` members; one array, which the next step changes."""
         check_is_fitted(self)
         encoded = self.schema_.encode(self, X)
         n_jobs = resolve_n_jobs(self.n_jobs)
@@ -114,7 +114,12 @@ class SumModel(GraphEnsemble, OwnTableParameters):
             values = graph.value[graph.apply(encoded, n_jobs)]
             scores[:, turn] += values[:, 0] if graph.n_outputs == 1 else values
             if (place + 1) % step == 0:
-                yield self._sum.link(scores)
+                yield scores
+
+    def _staged_values(self, X: Any, step: int = 1) -> Iterator[np.ndarray]:
+        """Values after each ``step`` members, the last as `_values` has them, bit by bit."""
+        for scores in self._staged_scores(X, step):
+            yield self._sum.link(scores)
 
     def summands(self) -> Summands:
         n_scores = len(self.intercept_)

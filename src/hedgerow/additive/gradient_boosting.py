@@ -1,0 +1,477 @@
+"""Gradient boosting: round after round a small tree is fitted to the slope of the loss.
+
+Histograms of binned columns, trees grown leaf by leaf, second-order steps: the method of LightGBM
+(Ke et al. 2017) and of scikit-learn's ``HistGradientBoosting*``, whose parameters and attributes
+these models have. Grown by the engine (``cpp/boost``) on the bins that all of hedgerow's models
+share. Derivatives are summed up as whole numbers, so that the model is the same for any number of
+threads, bit by bit.
+
+Differences from scikit-learn, all of them on purpose: rounds after the best one are dropped when
+fitting stops early; ``learning_rate="auto"`` goes by the number of rounds; rows can be drawn
+(``subsample``); missing values and categories need no encoding, and a category may have any name.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from hedgerow import _parameters as parameters
+from hedgerow._engine import BoostParams, boost
+from hedgerow._estimator import fitted, parameter
+from hedgerow._growth import FeatureDrawParameter
+from hedgerow._parameters import Rule, integer, option, real, refuse
+from hedgerow._progress import progress
+from hedgerow._table import Table
+from hedgerow._table_model import BinParameters, ClassWeightParameter
+from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
+
+_MANY_ROWS = 10_000  # from here on early_stopping="auto" stops early
+_NO_ROWS = np.empty(0, dtype=np.uint32)
+
+
+def _check_monotonic(name: str, value: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, Mapping):
+        directions, keys = list(value.values()), list(value)
+        if not all(isinstance(key, str) for key in keys):
+            refuse(name, "a dict from names of features to -1, 0 or 1", value)
+    elif isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        directions = list(value)
+    else:
+        refuse(name, "None, a list with -1, 0 or 1 for each feature, or a dict of names", value)
+    if not all(parameters.is_int(d) and -1 <= d <= 1 for d in directions):
+        refuse(name, "made of -1 (falling), 0 (free) and 1 (rising)", value)
+
+
+def _check_interactions(name: str, value: Any) -> None:
+    if value is None or (isinstance(value, str) and value in ("pairwise", "no_interactions")):
+        return
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    if not is_list or not all(isinstance(g, Sequence | set | frozenset) for g in value):
+        refuse(name, "None, 'pairwise', 'no_interactions' or a list of lists of features", value)
+
+
+def _check_early_stopping(name: str, value: Any) -> None:
+    if not isinstance(value, bool | np.bool_) and not parameters.is_word(value, "auto"):
+        refuse(name, "True, False or 'auto'", value)
+
+
+def _check_validation(name: str, value: Any) -> None:
+    if value is None or (parameters.is_int(value) and value >= 1):
+        return
+    if not parameters.is_real(value) or not 0 < value < 1:
+        refuse(name, "a number between 0 and 1, a positive int or None", value)
+
+
+class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
+    """What boosted classifiers and regressors share."""
+
+    learning_rate: float | str = parameter(
+        0.1,
+        real(0, above=True),
+        "What each tree's values are multiplied with.",
+    )
+    max_iter: int = parameter(
+        100,
+        integer(1, high=parameters.MOST_MEMBERS),
+        "Rounds; each grows one tree, or one for each of several classes.",
+    )
+    max_leaf_nodes: int | None = parameter(
+        31, integer(2, optional=True), "Most leaves of a tree; None for no limit."
+    )
+    max_depth: int | None = parameter(
+        None, integer(optional=True), "Most splits on a path from the root of a tree to a leaf."
+    )
+    min_samples_leaf: int = parameter(20, integer(1), "Fewest rows of a leaf.")
+    l2_regularization: float = parameter(
+        0.0, real(0), "Added to the second derivative of the loss in a leaf: shrinks its value."
+    )
+    category_smoothing: float = parameter(
+        10.0,
+        real(0),
+        "How hard the order of categories, by what their rows gain, is drawn towards that of no "
+        "gain: in units of second derivatives, of which a row has at most one (squared error) or a "
+        "quarter (two classes).",
+    )
+    subsample: float = parameter(
+        1.0, real(0, 1, above=True), "Share of the rows that a round learns from, drawn anew."
+    )
+    monotonic_cst: Any = parameter(
+        None,
+        Rule("list of int, dict or None", _check_monotonic),
+        "1 where the prediction must not fall with a feature, -1 where it must not rise, 0 where "
+        "it is free: for each feature, or by name.",
+    )
+    interaction_cst: Any = parameter(
+        None,
+        Rule('list of lists, {"pairwise", "no_interactions"} or None', _check_interactions),
+        "Groups of features (indices or names) that may stand on one path from the root to a leaf; "
+        "features in no group are a group of their own.",
+    )
+    warm_start: bool = parameter(
+        False,
+        parameters.FLAG,
+        "Keep the trees of the last fit and grow only those that are missing to ``max_iter``. The "
+        "table must be the same.",
+    )
+    early_stopping: bool | str = parameter(
+        "auto",
+        Rule('bool or "auto"', _check_early_stopping),
+        'Stop when the loss of held-out rows no longer falls; "auto" does so from 10,001 rows on.',
+    )
+    validation_fraction: Any = parameter(
+        0.1,
+        Rule("float, int or None", _check_validation),
+        "Share or number of the rows that early stopping holds out; None judges by the training "
+        "rows.",
+    )
+    n_iter_no_change: int = parameter(
+        10, integer(1), "Stop when so many rounds in a row brought no loss below those before."
+    )
+    tol: float = parameter(1e-7, real(0), "How far a loss must fall to count as lower.")
+    random_state: Any = parameter(
+        None,
+        parameters.SEED,
+        "Seed of the rows that are held out or drawn, and of drawn features. Without these nothing "
+        "is left to chance.",
+    )
+    verbose: int = parameter(0, parameters.VERBOSE, "1 shows a bar with rounds done and time left.")
+    callback: Callable[[int, int], None] | None = parameter(
+        None,
+        parameters.CALLBACK,
+        "Called now and then while fitting, with (rounds done, rounds to do).",
+    )
+
+    do_early_stopping_: bool = fitted("bool", "Whether rows were held out, or judged, to stop.")
+    seed_: int = fitted("int", "What was left to chance follows from it.")
+    train_score_: np.ndarray = fitted(
+        "ndarray of shape (n_judged,)",
+        "Minus the mean loss of the training rows (of 10,000 of them where there are more) before "
+        "the first round and after each; empty without early stopping.",
+    )
+    validation_score_: np.ndarray = fitted(
+        "ndarray of shape (n_held_judged,)", "The same of the rows that were held out."
+    )
+
+    _losses: ClassVar[tuple[str, ...]]
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.loss == "quantile" and self.quantile is None:
+            raise ValueError("loss='quantile' needs 'quantile', a number from 0 to 1.")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
+        """Boost trees.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Numbers, or a pandas or polars frame whose categorical, boolean and string columns are
+            read as categories. NaN, None and NA are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Rows of weight zero are left out.
+
+        Returns
+        -------
+        self : object
+        """
+        self.check_parameters()
+        table = self.read_table(X, y, sample_weight)
+        self._check_targets(table)
+        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        goes_on = self.warm_start and hasattr(self, "graphs_")
+        if goes_on:
+            self._check_kept(table)
+        seed = self.seed_ if goes_on else _seed_from(self.random_state)
+        weights = table.weighed(getattr(self, "class_weight", None))
+        rows = np.arange(table.n_rows, dtype=np.uint32)
+        rows = rows if weights is None else rows[weights > 0]
+        stops = len(rows) > _MANY_ROWS if self.early_stopping == "auto" else self.early_stopping
+        rows, held = self._divided(table, rows, seed) if stops else (rows, _NO_ROWS)
+        params = self._params(table, seed)
+        done = self.n_iter_ if goes_on else 0
+        scores = None
+        if goes_on:
+            scores = np.ascontiguousarray(self._sum.scores(table.matrix(), n_jobs).T)
+        n_rounds = 0 if table.n_classes == 1 else self.max_iter - done
+        data = table.bins(self.max_bins, n_jobs)
+        with progress(self.verbose, self.callback, n_rounds, type(self).__name__) as report:
+            intercept, graphs, train, validation = boost(
+                data,
+                table.targets,
+                weights,
+                rows,
+                held,
+                params,
+                n_rounds,
+                done,
+                scores,
+                patience=self.n_iter_no_change if stops else 0,
+                least=self.tol,
+                n_jobs=n_jobs,
+                progress=report,
+            )
+        if goes_on:
+            intercept, graphs = self.intercept_, [*self.graphs_, *graphs]
+            train = np.concatenate([-self.train_score_, train[1:]])
+            validation = np.concatenate([-self.validation_score_, validation[1:]])
+        self.become(
+            table.facts()
+            | {
+                "graphs_": graphs,
+                "intercept_": intercept,
+                "do_early_stopping_": bool(stops),
+                "seed_": seed,
+                "train_score_": -train,
+                "validation_score_": -validation,
+            }
+        )
+        return self
+
+    def _check_targets(self, table: Table) -> None:
+        """Refuse targets that the loss has no value for."""
+
+    def _check_kept(self, table: Table) -> None:
+        if not self.schema_.is_like(table.schema) or len(self.intercept_) != _n_scores_of(table):
+            raise ValueError(
+                "warm_start needs the features and classes of the first fit; "
+                "set warm_start=False to start anew."
+            )
+        if self.max_iter < self.n_iter_:
+            raise ValueError(
+                f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} "
+                "when warm_start==True"
+            )
+
+    def _divided(self, table: Table, rows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows to learn from and those to judge by, both ascending."""
+        if self.validation_fraction is None:
+            return rows, _NO_ROWS
+        labels = None
+        if table.classes is not None:
+            labels = table.targets[rows]
+            if np.bincount(labels).min(initial=2, where=np.bincount(labels) > 0) < 2:
+                labels = None  # a class of one row cannot be on both sides
+        train, held = train_test_split(
+            rows, test_size=self.validation_fraction, stratify=labels, random_state=seed % 2**32
+        )
+        return np.sort(train), np.sort(held)
+
+    def _params(self, table: Table, seed: int) -> BoostParams:
+        n_features = table.n_features
+        share = parameters.features_to_try(self.max_features, n_features) / n_features
+        if isinstance(self.max_features, float):
+            share = self.max_features  # of the features that a node may use
+        return BoostParams(
+            loss=self.loss,
+            n_classes=table.n_classes,
+            quantile=0.5 if getattr(self, "quantile", None) is None else self.quantile,
+            learning_rate=float(self.learning_rate),
+            max_leaf_nodes=parameters.limit(self.max_leaf_nodes),
+            max_depth=parameters.limit(self.max_depth),
+            min_samples_leaf=parameters.limit(self.min_samples_leaf),
+            l2=float(self.l2_regularization),
+            category_smoothing=float(self.category_smoothing),
+            max_features=share,
+            subsample=float(self.subsample),
+            monotonic=self._directions(table),
+            groups=self._groups(table),
+            seed=seed,
+        )
+
+    def _directions(self, table: Table) -> list[int]:
+        """The direction of each feature, or nothing where all are free."""
+        given, names = self.monotonic_cst, table.schema.feature_names
+        if given is None:
+            return []
+        if isinstance(given, Mapping):
+            places = [_place_of("monotonic_cst", name, names, table.n_features) for name in given]
+            directions = np.zeros(table.n_features, dtype=int)
+            directions[places] = list(given.values())
+        else:
+            directions = np.array(given, dtype=int)
+            if len(directions) != table.n_features:
+                raise ValueError(
+                    f"'monotonic_cst' has {len(directions)} entries, X has {table.n_features} "
+                    "features."
+                )
+        if not directions.any():
+            return []
+        if table.n_classes > 2:
+            raise ValueError("'monotonic_cst' needs two classes or numbers as targets.")
+        if any(directions[feature] for feature in table.categories):
+            raise ValueError("'monotonic_cst' must be 0 for categorical features.")
+        return directions.tolist()
+
+    def _groups(self, table: Table) -> list[list[int]]:
+        """Features that may interact, each of them in a group; or nothing where all may."""
+        given, n_features = self.interaction_cst, table.n_features
+        if given is None:
+            return []
+        if isinstance(given, str):
+            size = 1 if given == "no_interactions" else min(2, n_features)
+            return [list(group) for group in combinations(range(n_features), size)]
+        names = table.schema.feature_names
+        groups = [
+            [_place_of("interaction_cst", feature, names, n_features) for feature in group]
+            for group in given
+        ]
+        rest = sorted(set(range(n_features)) - {feature for group in groups for feature in group})
+        return [*groups, rest] if rest else groups
+
+    @property
+    def n_trees_per_iteration_(self) -> int:
+        """Trees of a round: one, or one for each of several classes."""
+        check_is_fitted(self)
+        return len(self.intercept_)
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds that the model has."""
+        check_is_fitted(self)
+        return len(self.graphs_) // len(self.intercept_)
+
+    def check_fitted(self) -> None:
+        super().check_fitted()
+        if len(self.graphs_) % len(self.intercept_):
+            raise ValueError("a round of the model lacks trees")
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of the total decrease of the training loss that each feature brought."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for graph in self.graphs_:
+            lost = graph.weight * graph.impurity
+            gain = lost - lost[graph.left] - lost[graph.right]
+            is_test = graph.left >= 0
+            np.add.at(total, graph.feature[is_test], gain[is_test])
+        return total / total.sum() if total.sum() > 0 else total
+
+
+def _seed_from(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _n_scores_of(table: Table) -> int:
+    return table.n_classes if table.n_classes > 2 else 1
+
+
+def _place_of(parameter_name: str, feature: Any, names: list[str] | None, n_features: int) -> int:
+    """The index of a feature that a user named."""
+    if isinstance(feature, str) and names is not None and feature in names:
+        return names.index(feature)
+    if parameters.is_int(feature) and 0 <= feature < n_features:
+        return int(feature)
+    raise ValueError(f"'{parameter_name}' names {feature!r}, which is no feature of X.")
+
+
+class GradientBoostingClassifier(SumClassifier, ClassWeightParameter, _GradientBoosting):
+    """Boosted trees for classes: one tree a round for two of them, one each for more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hedgerow import GradientBoostingClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = GradientBoostingClassifier(max_iter=50).fit(X, y)
+    >>> model.score(X, y) > 0.99
+    True
+    """
+
+    loss: str = parameter("log_loss", option("log_loss"), "What is made small.")
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """:meth:`decision_function` after each round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        for scores in self._staged_scores(X, self.n_trees_per_iteration_):
+            yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """The class probabilities after each round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        yield from self._staged_values(X, self.n_trees_per_iteration_)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predicted classes after each round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+        """
+        for values in self.staged_predict_proba(X):
+            yield self.classes_[values.argmax(axis=1)]
+
+
+class GradientBoostingRegressor(SumRegressor, _GradientBoosting):
+    """Boosted trees for numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from hedgerow import GradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> GradientBoostingRegressor(max_iter=50).fit(X, y).score(X, y) > 0.7
+    True
+    """
+
+    loss: str = parameter(
+        "squared_error",
+        option("squared_error", "absolute_error", "gamma", "poisson", "quantile"),
+        'What is made small. "poisson" and "gamma" have a log link and need targets that are not '
+        'negative, or positive; "absolute_error" and "quantile" predict the median and a quantile.',
+    )
+    quantile: float | None = parameter(
+        None, real(0, 1, optional=True), 'Which quantile, for loss="quantile".'
+    )
+
+    def _check_targets(self, table: Table) -> None:
+        low = table.targets.min(initial=np.inf)
+        if self.loss == "gamma" and low <= 0:
+            raise ValueError(f"loss='gamma' requires strictly positive y, got {low:g}.")
+        if self.loss == "poisson" and (low < 0 or table.targets.sum() <= 0):
+            raise ValueError(
+                "loss='poisson' requires non-negative y and sum(y) > 0, "
+                f"got a smallest y of {low:g}."
+            )
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predicted numbers after each round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+        """
+        for values in self._staged_values(X):
+            yield values[:, 0]
