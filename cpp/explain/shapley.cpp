@@ -11,6 +11,7 @@ namespace hedgerow {
 namespace {
 
 constexpr std::size_t most_steps = std::size_t{1} << 26;
+constexpr std::size_t rows_per_task = 32;  // they go through a graph while it is in the cache
 constexpr std::size_t lanes = 4;  // points come in such groups, which the compiler makes vectors of
 
 struct Quadrature {
@@ -97,7 +98,7 @@ void PathShapley::add(const DecisionGraph& graph, std::span<const double> left_s
         left_share.size() != graph.n_nodes()) {
         throw std::invalid_argument("the graphs differ in features or outputs");
     }
-    graphs_.push_back(graph);
+    graphs_.push_back(&graph);
     steps_.emplace_back();
     std::vector<std::int32_t> last(n_features_, -1);
     unroll(graph, left_share, 0, -1, -1, 1, 1, last, 0, 0);
@@ -114,11 +115,19 @@ std::int32_t PathShapley::unroll(const DecisionGraph& graph, std::span<const dou
     }
     const auto at = static_cast<std::int32_t>(steps.size());
     steps.push_back({.node = node, .feature = feature, .same = same, .share = share});
+    if (feature >= 0) {
+        steps[at].place = same < 0 ? static_cast<std::int32_t>(n_distinct) - 1 : steps[same].place;
+    }
     n_distinct_ = std::max(n_distinct_, n_distinct);
     depth_ = std::max(depth_, depth);
     if (graph.is_leaf(node)) {
         const auto value = graph.value_of(node);
-        for (std::uint32_t k = 0; k < n_outputs_; ++k) expected_[k] += reach * value[k];
+        steps[at].first = static_cast<std::uint32_t>(values_.size());
+        for (std::uint32_t k = 0; k < n_outputs_; ++k) {
+            expected_[k] += reach * value[k];
+            if (value[k] != 0) values_.push_back({k, value[k]});  // most classes have no share
+        }
+        steps[at].end = static_cast<std::uint32_t>(values_.size());
         return at;
     }
     const std::int32_t tested = graph.feature[node], above = last[tested];
@@ -136,212 +145,182 @@ std::int32_t PathShapley::unroll(const DecisionGraph& graph, std::span<const dou
     return at;
 }
 
-// What one thread writes on while it walks: levels of a path, each with its factor at the points.
-struct PathShapley::Walk {
-    Walk(std::size_t n_distinct, std::size_t depth, std::size_t n_outputs)
-        : n_points((((n_distinct + 1) / 2) + lanes - 1) / lanes * lanes),
-          n_outputs(n_outputs),
-          rule(gauss_legendre(n_points)),
-          product((depth + 1) * n_points),
-          below((depth + 1) * n_points * n_outputs) {}
+// One thread on its way down the paths of a graph with one row: the product of all factors at the
+// points, level by level, and for each distinct feature of the path its factor.
+template <class T, class AtLeaf>
+class PathShapley::Walk {
+  public:
+    Walk(const PathShapley& shapley, const Quadrature& rule, const AtLeaf& at_leaf)
+        : values_(shapley.values_),
+          rule_(rule),
+          at_leaf_(at_leaf),
+          products_((shapley.depth_ + 1) * n_points()),
+          inverses_((shapley.depth_ + 1) * n_points()),
+          path_(shapley.n_distinct_) {}
 
-    double* product_at(std::size_t depth) { return product.data() + depth * n_points; }
-    double* below_at(std::size_t depth) { return below.data() + depth * n_points * n_outputs; }
+    std::size_t n_points() const { return rule_.point.size(); }
 
-    std::size_t n_points, n_outputs;
-    Quadrature rule;
-    std::vector<double> product;       // of the factors above, at each level
-    std::vector<double> below;         // of each output: leaves' values times products, added up
-    std::vector<std::uint8_t> passes;  // of each step: whether the row passes its feature's tests
+    void walk(const DecisionGraph& graph, const std::vector<Step>& steps, const T* x) {
+        graph_ = &graph;
+        steps_ = steps.data();
+        x_ = x;
+        rises_.resize(steps.size());
+        levels_.resize(steps.size());
+        std::copy(rule_.weight.begin(), rule_.weight.end(), products_.begin());
+        visit(0, 0, true);
+    }
+
+    // Of the leaf that was reached; then, of each distinct feature of its path: by how much
+    // the row is above the share of the rows, and one over its factor at the points.
+    void add_value(double scale, double* to) const {
+        for (std::uint32_t i = leaf_->first; i < leaf_->end; ++i) {
+            to[values_[i].output] += scale * values_[i].number;
+        }
+    }
+    const double* product() const { return products_.data() + level_ * n_points(); }
+    std::size_t n_distinct() const { return n_distinct_; }
+    std::size_t feature(std::size_t i) const { return steps_[path_[i]].feature; }
+    double rise(std::size_t i) const { return rises_[path_[i]]; }
+    const double* inverse(std::size_t i) const {
+        return inverses_.data() + levels_[path_[i]] * n_points();
+    }
+
+  private:
+    void visit(std::int32_t at, std::size_t level, bool row_is_here) {
+        const Step& step = steps_[at];
+        const bool is_new = level > 0 && step.same < 0;
+        if (level > 0) {
+            // Above, a row that passed has not less than its share.
+            const bool passes = row_is_here && (step.same < 0 || rises_[step.same] >= 0);
+            if (!passes && step.share == 0) return;  // no leaf below counts
+            rises_[at] = passes - step.share;
+            levels_[at] = static_cast<std::uint32_t>(level);
+            factor(step, level, rises_[at]);
+            path_[step.place] = at;
+            n_distinct_ += is_new;
+        }
+        if (step.left < 0) {
+            leaf_ = &step;
+            level_ = level;
+            at_leaf_(*this);
+        } else {
+            const bool go_left = graph_->goes_left(step.node, x_);
+            visit(step.left, level + 1, go_left);
+            visit(step.right, level + 1, !go_left);
+        }
+        n_distinct_ -= is_new;
+        if (step.same >= 0) path_[step.place] = step.same;
+    }
+    // The product with the step's factor in place of that of the last test of its feature.
+    void factor(const Step& step, std::size_t level, double rise) {
+        const std::size_t q = n_points();
+        const double* const above = products_.data() + (level - 1) * q;
+        double* const product = products_.data() + level * q;
+        double* const inverse = inverses_.data() + level * q;
+        const double* const point = rule_.point.data();
+        const double z = step.share;
+        for (std::size_t i = 0; i < q; ++i) {
+            const double here = z + point[i] * rise;
+            product[i] = above[i] * here;
+            inverse[i] = 1 / here;
+        }
+        if (step.same < 0) return;
+        const double* const replaced = inverses_.data() + levels_[step.same] * q;
+        for (std::size_t i = 0; i < q; ++i) product[i] *= replaced[i];
+    }
+
+    const std::vector<Value>& values_;
+    const Quadrature& rule_;
+    const AtLeaf& at_leaf_;
+    const DecisionGraph* graph_ = nullptr;
+    const Step* steps_ = nullptr;
+    const T* x_ = nullptr;
+    const Step* leaf_ = nullptr;
+    std::size_t level_ = 0, n_distinct_ = 0;
+    std::vector<double> products_, inverses_;  // at the points, by level
+    std::vector<double> rises_;                // by step
+    std::vector<std::uint32_t> levels_;        // by step
+    std::vector<std::int32_t> path_;           // the last step of each distinct feature
 };
 
-template <class T>
-void PathShapley::walk(const T* x, Walk& walk, double* out) const {
-    const std::size_t q = walk.n_points, k_all = n_outputs_;
-    const double* point = walk.rule.point.data();
-    const double* weight = walk.rule.weight.data();
-    for (std::size_t g = 0; g < graphs_.size(); ++g) {
-        const DecisionGraph& graph = graphs_[g];
-        const auto& steps = steps_[g];
-        walk.passes.resize(steps.size());
-        const auto visit = [&](const auto& self, std::int32_t at, std::size_t depth,
-                               bool row_is_here) -> void {
-            const Step& step = steps[at];
-            double* const below = walk.below_at(depth);
-            double* const product = walk.product_at(depth);
-            const bool passed = row_is_here && (step.same < 0 || walk.passes[step.same]);
-            walk.passes[at] = passed;
-            if (depth > 0 && !passed && step.share == 0) {  // no leaf below counts
-                std::fill_n(below, q * k_all, 0.0);
-                return;
-            }
-            // The factor of the step's feature, and that which it replaces.
-            const double z = step.share, rise = passed - z;
-            double z_above = 1, rise_above = 0;
-            if (depth > 0) {
-                if (step.same >= 0) {
-                    z_above = steps[step.same].share;
-                    rise_above = walk.passes[step.same] - z_above;
-                }
-                const double* const above = walk.product_at(depth - 1);
-                for (std::size_t i = 0; i < q; ++i) {
-                    product[i] =
-                        above[i] * (z + point[i] * rise) / (z_above + point[i] * rise_above);
-                }
-            } else {
-                std::fill_n(product, q, 1.0);
-            }
-            if (step.left < 0) {
-                const auto value = graph.value_of(step.node);
-                for (std::size_t k = 0; k < k_all; ++k) {
-                    for (std::size_t i = 0; i < q; ++i) below[k * q + i] = value[k] * product[i];
-                }
-            } else {
-                const bool go_left = graph.goes_left(step.node, x);
-                self(self, step.left, depth + 1, go_left);
-                std::copy_n(walk.below_at(depth + 1), q * k_all, below);
-                self(self, step.right, depth + 1, !go_left);
-                const double* const right = walk.below_at(depth + 1);
-                for (std::size_t i = 0; i < q * k_all; ++i) below[i] += right[i];
-            }
-            if (depth == 0) return;
-            std::array<double, 256> share;  // of the leaves below, at the points
-            for (std::size_t first = 0; first < q; first += share.size()) {
-                const std::size_t n = std::min(share.size(), q - first);
-                for (std::size_t i = 0; i < n; ++i) {
-                    const double t = point[first + i];
-                    share[i] = weight[first + i] *
-                               (rise / (z + t * rise) - rise_above / (z_above + t * rise_above));
-                }
-                double* const to = out + std::size_t(step.feature) * k_all;
-                for (std::size_t k = 0; k < k_all; ++k) {
-                    const double* const leaves = below + k * q + first;
-                    std::array<double, lanes> sums{};
-                    for (std::size_t i = 0; i < n; i += lanes) {
-                        for (std::size_t l = 0; l < lanes; ++l) {
-                            sums[l] += share[i + l] * leaves[i + l];
-                        }
-                    }
-                    to[k] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
-                }
-            }
-        };
-        visit(visit, 0, 0, true);
-    }
-}
-
-template <class T>
-void PathShapley::walk_pairs(const T* x, Walk& walk, double* out) const {
-    const std::size_t q = walk.n_points, k_all = n_outputs_, p = n_features_;
-    std::vector<std::int32_t> path;  // the last step of each distinct feature
-    std::vector<double> factors, products(q);
-    for (std::size_t g = 0; g < graphs_.size(); ++g) {
-        const DecisionGraph& graph = graphs_[g];
-        const auto& steps = steps_[g];
-        walk.passes.resize(steps.size());
-        const auto visit = [&](const auto& self, std::int32_t at, bool row_is_here) -> void {
-            const Step& step = steps[at];
-            walk.passes[at] = row_is_here && (step.same < 0 || walk.passes[step.same]);
-            if (at > 0 && !walk.passes[at] && step.share == 0) return;
-            const auto replaced = std::find(path.begin(), path.end(), step.same);
-            const bool is_new = at > 0 && step.same < 0;
-            const std::size_t place = is_new ? path.size() : std::size_t(replaced - path.begin());
-            if (is_new) {
-                path.push_back(at);
-            } else if (at > 0) {
-                path[place] = at;
-            }
-            if (step.left >= 0) {
-                const bool go_left = graph.goes_left(step.node, x);
-                self(self, step.left, go_left);
-                self(self, step.right, !go_left);
-            } else {
-                const std::size_t n = path.size();
-                factors.resize(n * q);
-                std::copy(walk.rule.weight.begin(), walk.rule.weight.end(), products.begin());
-                for (std::size_t a = 0; a < n; ++a) {
-                    const double z = steps[path[a]].share, rise = walk.passes[path[a]] - z;
-                    for (std::size_t i = 0; i < q; ++i) {
-                        factors[a * q + i] = z + walk.rule.point[i] * rise;
-                        products[i] *= factors[a * q + i];
-                    }
-                }
-                const auto value = graph.value_of(step.node);
-                const auto give = [&](std::size_t i, std::size_t j, double share) {
-                    double* const to = out + (i * p + j) * k_all;
-                    for (std::size_t k = 0; k < k_all; ++k) to[k] += share * value[k];
-                };
-                for (std::size_t a = 0; a < n; ++a) {
-                    const Step& one = steps[path[a]];
-                    const double rise = walk.passes[path[a]] - one.share;
-                    double alone = 0;
-                    for (std::size_t i = 0; i < q; ++i) alone += products[i] / factors[a * q + i];
-                    give(one.feature, one.feature, rise * alone);
-                    for (std::size_t b = 0; b < a; ++b) {
-                        const Step& two = steps[path[b]];
-                        double both = 0;
-                        for (std::size_t i = 0; i < q; ++i) {
-                            both += products[i] / factors[a * q + i] / factors[b * q + i];
-                        }
-                        both *= rise * (walk.passes[path[b]] - two.share) / 2;
-                        give(one.feature, two.feature, both);
-                        give(two.feature, one.feature, both);
-                        give(one.feature, one.feature, -both);
-                        give(two.feature, two.feature, -both);
-                    }
-                }
-            }
-            if (is_new) {
-                path.pop_back();
-            } else if (at > 0) {
-                path[place] = step.same;
-            }
-        };
-        visit(visit, 0, true);
-    }
-}
-
-template <class T, class Body>
+template <class T, class AtLeaf>
 void PathShapley::for_rows(const T* x, std::size_t n_rows, std::size_t n_numbers, double* out,
-                           Team& team, const Body& body) const {
+                           Team& team, const AtLeaf& at_leaf) const {
     std::fill_n(out, n_rows * n_numbers, 0.0);
-    std::vector<Walk> walks(team.size(), Walk(n_distinct_, depth_, n_outputs_));
-    team.for_each(n_rows, [&](std::size_t row, int worker) {
-        team.checkpoint(worker);
-        body(x + row * n_features_, walks[worker], out + row * n_numbers);
+    const std::size_t needed = (n_distinct_ + 1) / 2;
+    const Quadrature rule = gauss_legendre((needed + lanes - 1) / lanes * lanes);
+    team.for_each((n_rows + rows_per_task - 1) / rows_per_task, [&](std::size_t task, int worker) {
+        double* to = nullptr;
+        const auto give = [&](const auto& walk) { at_leaf(walk, to); };
+        Walk<T, decltype(give)> walk(*this, rule, give);
+        const std::size_t end = std::min((task + 1) * rows_per_task, n_rows);
+        for (std::size_t g = 0; g < graphs_.size(); ++g) {
+            team.checkpoint(worker);
+            for (std::size_t row = task * rows_per_task; row < end; ++row) {
+                to = out + row * n_numbers;
+                walk.walk(*graphs_[g], steps_[g], x + row * n_features_);
+            }
+        }
     });
-}
-
-template <class T>
-void PathShapley::values(const T* x, std::size_t n_rows, double* out, Team& team) const {
-    for_rows(x, n_rows, std::size_t(n_features_) * n_outputs_, out, team,
-             [&](const T* row, Walk& on, double* to) { walk(row, on, to); });
-}
-
-template <class T>
-void PathShapley::interactions(const T* x, std::size_t n_rows, double* out, Team& team) const {
-    for_rows(x, n_rows, std::size_t(n_features_) * n_features_ * n_outputs_, out, team,
-             [&](const T* row, Walk& on, double* to) { walk_pairs(row, on, to); });
 }
 
 namespace {
 
-// Which way each row goes at each test, whether it gets there or not.
-template <class T>
-std::vector<std::uint8_t> turns(const DecisionGraph& graph, const T* x, std::size_t n_rows) {
-    std::vector<std::uint8_t> left(n_rows * graph.n_nodes());
-    for (std::size_t row = 0; row < n_rows; ++row) {
-        for (std::size_t node = 0; node < graph.n_nodes(); ++node) {
-            if (graph.is_leaf(std::int32_t(node))) continue;
-            left[row * graph.n_nodes() + node] =
-                graph.goes_left(std::int32_t(node), x + row * graph.n_features);
-        }
+double dot(const double* a, const double* b, std::size_t n) {
+    std::array<double, lanes> sums{};
+    for (std::size_t i = 0; i < n; i += lanes) {
+        for (std::size_t l = 0; l < lanes; ++l) sums[l] += a[i + l] * b[i + l];
     }
-    return left;
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
+
+}  // namespace
+
+template <class T>
+void PathShapley::values(const T* x, std::size_t n_rows, double* out, Team& team) const {
+    const auto at_leaf = [&](const auto& walk, double* to) {
+        const std::size_t q = walk.n_points();
+        for (std::size_t i = 0; i < walk.n_distinct(); ++i) {
+            const double share = walk.rise(i) * dot(walk.product(), walk.inverse(i), q);
+            walk.add_value(share, to + walk.feature(i) * n_outputs_);
+        }
+    };
+    for_rows(x, n_rows, std::size_t(n_features_) * n_outputs_, out, team, at_leaf);
+}
+
+template <class T>
+void PathShapley::interactions(const T* x, std::size_t n_rows, double* out, Team& team) const {
+    const auto at_leaf = [&](const auto& walk, double* to) {
+        const std::size_t q = walk.n_points();
+        const auto give = [&](std::size_t i, std::size_t j, double share) {
+            const std::size_t pair = walk.feature(i) * n_features_ + walk.feature(j);
+            walk.add_value(share, to + pair * n_outputs_);
+        };
+        std::vector<double> without(q);
+        for (std::size_t i = 0; i < walk.n_distinct(); ++i) {
+            for (std::size_t l = 0; l < q; ++l) without[l] = walk.product()[l] * walk.inverse(i)[l];
+            double alone = 0;
+            for (const double at_point : without) alone += at_point;
+            give(i, i, walk.rise(i) * alone);
+            for (std::size_t j = 0; j < i; ++j) {
+                const double both =
+                    walk.rise(i) * walk.rise(j) / 2 * dot(without.data(), walk.inverse(j), q);
+                give(i, j, both);
+                give(j, i, both);
+                give(i, i, -both);
+                give(j, j, -both);
+            }
+        }
+    };
+    const std::size_t n_numbers = std::size_t(n_features_) * n_features_ * n_outputs_;
+    for_rows(x, n_rows, n_numbers, out, team, at_leaf);
+}
+
+namespace {
 
 // Two rows on their way through one graph: features on which they have parted, and whose side each
 // path is on.
+template <class T>
 class Pair {
   public:
     Pair(std::uint32_t n_features, std::size_t most) : side_(n_features) {
@@ -358,8 +337,7 @@ class Pair {
     }
 
     // Adds `scale` times the Shapley values of one row against another.
-    void walk(const DecisionGraph& graph, const std::uint8_t* row, const std::uint8_t* other,
-              double scale, double* out) {
+    void walk(const DecisionGraph& graph, const T* row, const T* other, double scale, double* out) {
         graph_ = &graph;
         row_ = row;
         other_ = other;
@@ -375,14 +353,14 @@ class Pair {
         const DecisionGraph& graph = *graph_;
         while (!graph.is_leaf(node)) {
             const std::int32_t feature = graph.feature[node];
-            const bool row = row_[node], other = other_[node];
             const std::uint8_t side = side_[feature];
-            if (side == open && row != other) {
-                part(feature, of_row, graph.child(node, row));
-                part(feature, of_other, graph.child(node, other));
+            const bool left = graph.goes_left(node, side == of_other ? other_ : row_);
+            if (side == open && left != graph.goes_left(node, other_)) {
+                part(feature, of_row, graph.child(node, left));
+                part(feature, of_other, graph.child(node, !left));
                 return;
             }
-            node = graph.child(node, side == of_other ? other : row);
+            node = graph.child(node, left);
         }
         if (parted_.empty()) return;
         const std::size_t b = parted_.size() - n_of_row_, k_all = graph.n_outputs;
@@ -406,7 +384,7 @@ class Pair {
     }
 
     const DecisionGraph* graph_ = nullptr;
-    const std::uint8_t *row_ = nullptr, *other_ = nullptr;
+    const T *row_ = nullptr, *other_ = nullptr;
     double scale_ = 1;
     double* out_ = nullptr;
     std::vector<std::uint8_t> side_;
@@ -429,25 +407,19 @@ void background_shapley(std::span<const DecisionGraph* const> graphs, const T* x
         refuse_oblique(*graph);
         most = std::max(most, std::min<std::size_t>(graph->depth(), p));
     }
-    std::vector<Pair> pairs(team.size(), Pair(std::uint32_t(p), most));
-    constexpr std::size_t rows_per_task = 16;
-    for (const DecisionGraph* graph : graphs) {
-        const auto others = turns(*graph, background, n_background);
-        team.for_each(
-            (n_rows + rows_per_task - 1) / rows_per_task, [&](std::size_t task, int worker) {
-                const std::size_t begin = task * rows_per_task;
-                const std::size_t end = std::min(begin + rows_per_task, n_rows);
-                const auto left = turns(*graph, x + begin * p, end - begin);
-                for (std::size_t row = begin; row < end; ++row) {
-                    team.checkpoint(worker);
-                    for (std::size_t other = 0; other < n_background; ++other) {
-                        pairs[worker].walk(*graph, left.data() + (row - begin) * graph->n_nodes(),
-                                           others.data() + other * graph->n_nodes(),
-                                           1.0 / double(n_background), out + row * size);
-                    }
+    std::vector<Pair<T>> pairs(team.size(), Pair<T>(std::uint32_t(p), most));
+    team.for_each((n_rows + rows_per_task - 1) / rows_per_task, [&](std::size_t task, int worker) {
+        const std::size_t end = std::min((task + 1) * rows_per_task, n_rows);
+        for (const DecisionGraph* graph : graphs) {
+            team.checkpoint(worker);
+            for (std::size_t row = task * rows_per_task; row < end; ++row) {
+                for (std::size_t other = 0; other < n_background; ++other) {
+                    pairs[worker].walk(*graph, x + row * p, background + other * p,
+                                       1.0 / double(n_background), out + row * size);
                 }
-            });
-    }
+            }
+        }
+    });
 }
 
 #define HEDGEROW_SHAPLEY(T)                                                                        \

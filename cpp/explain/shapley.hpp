@@ -16,9 +16,9 @@
 //
 // with o_j = 1 if the row passes all tests of j on the path, and z_j the share of the rows that do.
 // The product is a polynomial in t, so Gauss's rule with half as many points as features is exact.
-// Going down a graph multiplies the product at the points, going up adds the leaves' products: the
-// cost of a row is the number of nodes times that of points, and no path is walked twice. A second
-// test of a feature replaces the factor of the first one, below it alone.
+// Going down a graph multiplies the product at the points, once for all leaves below; at a leaf,
+// each distinct feature's factor is divided out. A second test of a feature replaces the factor of
+// the first one, below it alone. Rows go through a graph in blocks, while it is in the cache.
 //
 // A shared node is walked once for each path to it.
 #pragma once
@@ -43,6 +43,7 @@ std::vector<double> left_shares(const DecisionGraph& graph, const T* x, std::siz
 class PathShapley {
   public:
     PathShapley(std::uint32_t n_features, std::uint32_t n_outputs);
+    // The graph must stay where it is.
     void add(const DecisionGraph& graph, std::span<const double> left_share);
 
     // The value of a row of which nothing is known: n_outputs numbers.
@@ -55,31 +56,36 @@ class PathShapley {
     void interactions(const T* x, std::size_t n_rows, double* out, Team& team) const;
 
   private:
-    // A node on one path; the children of a test are `left` and `right`.
+    // A node on one path.
     struct Step {
-        std::int32_t node;  // in its graph
-        std::int32_t left = -1, right = -1;
-        std::int32_t feature = -1;  // of the test above it
-        std::int32_t same = -1;     // the last step above it for the same feature
-        double share = 1;           // of rows that pass this and all tests of the feature above
+        std::int32_t node;                   // in its graph
+        std::int32_t left = -1, right = -1;  // steps to its children
+        std::int32_t feature = -1;           // of the test above it
+        std::int32_t same = -1;              // the last step above it for the same feature
+        std::int32_t place = 0;              // of the feature among the distinct ones of the path
+        double share = 1;  // of rows that pass this and all tests of the feature above
+        std::uint32_t first = 0, end = 0;  // of a leaf: its values that are not zero
     };
-    struct Walk;
+    struct Value {
+        std::uint32_t output;
+        double number;
+    };
+    template <class T, class AtLeaf>
+    class Walk;
     std::int32_t unroll(const DecisionGraph& graph, std::span<const double> left_share,
                         std::int32_t node, std::int32_t same, std::int32_t feature, double share,
                         double reach, std::vector<std::int32_t>& last, std::uint32_t n_distinct,
                         std::uint32_t depth);
-    template <class T>
-    void walk(const T* x, Walk& walk, double* out) const;
-    template <class T>
-    void walk_pairs(const T* x, Walk& walk, double* out) const;
-    template <class T, class Body>
+    // Calls at_leaf(walk, numbers of the row) at every leaf of every graph.
+    template <class T, class AtLeaf>
     void for_rows(const T* x, std::size_t n_rows, std::size_t n_numbers, double* out, Team& team,
-                  const Body& body) const;
+                  const AtLeaf& at_leaf) const;
 
     std::uint32_t n_features_, n_outputs_;
     std::uint32_t n_distinct_ = 1, depth_ = 0;  // at most on a path
-    std::vector<DecisionGraph> graphs_;
+    std::vector<const DecisionGraph*> graphs_;
     std::vector<std::vector<Step>> steps_;  // of each graph, in preorder
+    std::vector<Value> values_;             // of leaves
     std::vector<double> expected_;
 };
 
