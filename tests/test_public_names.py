@@ -78,11 +78,16 @@ PUBLIC = {
         "fit_within",
     ],
     "hedgerow.datasets": [
+        "CleanTable",
+        "ColumnReading",
         "LoadedData",
+        "TableReading",
         "add_irrelevant_features",
         "available",
+        "clean",
         "load_data",
         "make_chessboard",
+        "read_table",
         "sample_density",
     ],
     "hedgerow.embedding": [

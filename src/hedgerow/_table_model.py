@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from hedgerow._estimator import Estimator, fitted, parameter
 from hedgerow._parameters import CATEGORICAL, CLASS_WEIGHT, MAX_BINS, N_JOBS
+from hedgerow._reading import TableReading
 from hedgerow._table import Schema, Table
 
 CATEGORICAL_TEXT = (
@@ -22,6 +23,7 @@ N_JOBS_TEXT = "Threads for fitting and predicting. The result is the same for an
 
 _TABLE_FACTS = (
     "schema_", "n_features_in_", "feature_names_in_", "n_outputs_", "classes_", "n_classes_",
+    "reading_",
 )  # fmt: skip
 
 
@@ -36,6 +38,12 @@ class TableModel(Estimator):
     )
     n_outputs_: int = fitted("int", "Number of targets; 1 for classes.")
     schema_: Schema = fitted("Schema", "Names and categories of the training table.")
+    reading_: TableReading = fitted(
+        "TableReading",
+        "How the columns of a raw table become the features, where the command line trained the "
+        "model or it was set: ``model.predict(model.reading_.apply(raw))``.",
+        optional=True,
+    )
     _many_outputs = False  # whether y may have several columns
 
     @property

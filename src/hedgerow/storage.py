@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow._estimator import Estimator
 from hedgerow._files import replacing
+from hedgerow._reading import ColumnReading, TableReading
 from hedgerow._records import container, graphs, schemas
 from hedgerow._records.models import model_codec, part_codec
 from hedgerow._records.values import Codec, Reader, Writer
@@ -121,6 +122,8 @@ _CODECS: list[Codec] = [
     part_codec("layer-folds", layers.FoldedMember),
     part_codec("windows", Grain),
     part_codec("draws", Draws),
+    part_codec("column-reading", ColumnReading),
+    part_codec("reading", TableReading),
     part_codec("anchor-layer", AnchorLayer),
     part_codec("cut-tree", CutTree),
     part_codec("numbers", NumericView),

@@ -35,7 +35,9 @@ def test_help_has_an_example(run, command):
 def test_train_writes_a_model_that_python_can_load(run, table, tmp_path):
     args = ("--model", "RandomForest", "--set", "n_estimators=7", "--set", "max_features=log2")
     code, out, err = run("train", table, "--target", "warm", *args, "--json")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.startswith("hedgerow: 'seen' (date): dates made years, month, weekday")
+    assert err.count("\n") == 1
     record = json.loads(out)
     assert (record["model"], record["rows"]) == ("RandomForestClassifier", 80)
     model = hedgerow.load(tmp_path / record["file"])
@@ -145,7 +147,8 @@ def test_show_draws_a_picture(run, model, tmp_path):
 
 def test_show_has_a_form_for_programs(run, model):
     record = json.loads(run("show", model, "--json")[1])
-    assert record["features"] == ["size", "colour", "open", "seen"]
+    dates = ["seen", "seen month", "seen weekday"]
+    assert record["features"] == ["size", "colour", "open", *dates]
     assert record["categories"]["colour"] == ["blue", "green", "red"]
     assert record["classes"] == ["no", "yes"]
 

@@ -5,6 +5,7 @@ import pytest
 from hedgerow.datasets import available, load_data
 from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns, read_frame
 from hedgerow.datasets.loaders import BUNDLED
+from hedgerow.datasets.text_files import TextOptions
 
 
 @pytest.fixture
@@ -54,13 +55,16 @@ def test_every_kind_of_file_gives_the_same_table(frame, tmp_path, name):
     write(frame, path)
     table = load_data(str(path), "warm")
     assert table.y.tolist() == frame["warm"].tolist()
-    assert list(table.X.columns) == ["size", "count", "colour", "open", "seen"]
+    parts = ["seen month", "seen weekday"]
+    assert list(table.X.columns) == ["size", "count", "colour", "open", "seen", *parts]
     pd.testing.assert_series_equal(table.X["size"], frame["size"])
     assert table.X["count"].tolist() == frame["count"].tolist()
     assert table.X["colour"].cat.categories.tolist() == ["blue", "light green", "red"]
     assert table.X["colour"].isna().tolist() == frame["colour"].isna().tolist()
     assert table.X["open"].tolist() == frame["open"].astype(str).tolist()
-    assert table.X["seen"].diff().dropna().unique().tolist() == [86400.0]
+    days = (table.X["seen"] - 2020) * 366
+    np.testing.assert_allclose(days, np.arange(60), atol=1e-6)
+    assert table.X["seen weekday"].head(3).tolist() == [3.0, 4.0, 5.0]  # from a Wednesday on
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -110,7 +114,7 @@ def test_rows_without_a_target_are_left_out_with_a_note(frame, tmp_path):
     frame.to_csv(tmp_path / "d.csv", index=False)
     table = load_data(str(tmp_path / "d.csv"), "colour")
     assert len(table.y) == len(table.X) == frame["colour"].notna().sum()
-    assert table.notes == ["7 rows without a 'colour' were left out"]
+    assert table.notes[0] == "7 rows without a 'colour' were left out"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +166,7 @@ def test_compressed_files_are_read_as_plain_ones_are(frame, tmp_path, ending):
     path = tmp_path / f"table.{ending}"
     frame.to_csv(path, index=False, sep=";")
     assert read_columns(path) == list(frame.columns)
-    assert load_data(str(path), "warm").X.shape == (60, 5)
+    assert load_data(str(path), "warm").X.shape == (60, 7)
 
 
 def test_decimal_commas_are_numbers_where_another_sign_separates(frame, tmp_path):
@@ -171,14 +175,15 @@ def test_decimal_commas_are_numbers_where_another_sign_separates(frame, tmp_path
     table = load_data(str(path), "warm")
     np.testing.assert_array_equal(table.X["size"], frame["size"])
     (chunk,) = read_chunks(path, ["size"])
-    np.testing.assert_array_equal(chunk["size"], frame["size"])
+    np.testing.assert_array_equal(table.reading.apply(chunk)["size"], frame["size"])
 
 
-def test_decimal_commas_that_cannot_be_read_are_named(frame, tmp_path):
+def test_decimal_commas_in_quotes_are_read_and_named(frame, tmp_path):
     path = tmp_path / "table.csv"
     frame.to_csv(path, index=False, decimal=",")
-    (note,) = load_data(str(path), "warm").notes
-    assert note.startswith("the numbers of 'size' have commas")
+    table = load_data(str(path), "warm")
+    np.testing.assert_array_equal(table.X["size"], frame["size"])
+    assert any(note.startswith("'size' (number): decimal commas read in") for note in table.notes)
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
@@ -205,14 +210,33 @@ def test_a_file_that_was_cut_off_is_named(frame, tmp_path, name):
             read(path)
 
 
-@pytest.mark.parametrize(("encoding", "called"), [("latin-1", "LATIN1"), ("utf-16", "UTF-16")])
-def test_another_encoding_is_named_with_a_remedy(frame, tmp_path, encoding, called):
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig", "utf-8"])
+def test_other_encodings_are_read(frame, tmp_path, encoding):
     path = tmp_path / "d.csv"
     frame.rename(columns={"size": "größe"}).to_csv(path, index=False, encoding=encoding)
-    message = rf"d.csv' is not text in UTF-8 .*: iconv -f {called} -t UTF-8 d.csv > utf8.csv"
+    assert read_columns(path)[0] == "größe"
+    np.testing.assert_array_equal(read_frame(path)["größe"], frame["size"])
+    (chunk,) = read_chunks(path, ["größe"])
+    np.testing.assert_array_equal(chunk["größe"], frame["size"])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [("ascii", "cannot be read as ascii: name its encoding"), ("utf-9", "unknown encoding: utf-9")],
+)
+def test_an_encoding_that_is_wrong_is_named_with_a_remedy(tmp_path, encoding, message):
+    path = tmp_path / "d.csv"
+    path.write_text("größe\n1\n", encoding="cp1252")
     for read in (read_frame, read_columns):
         with pytest.raises(ValueError, match=message):
-            read(path)
+            read(path, TextOptions(encoding=encoding))
+
+
+def test_what_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_bytes(b"PK\0\0\1\2\3" * 50)
+    with pytest.raises(ValueError, match="d.csv' is not text: it has zero bytes"):
+        read_frame(path)
 
 
 def test_a_row_with_too_many_fields_is_refused_by_every_reader(frame, tmp_path):

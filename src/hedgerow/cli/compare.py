@@ -31,6 +31,10 @@ EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
 def compare(
     data: options.Data = "breast_cancer",
     target: options.Target = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    na: options.Na = None,
     budget: Annotated[
         str, typer.Option(help="small, balanced, thorough, or a time: 90s, 10min, 1h.")
     ] = "balanced",
@@ -84,9 +88,12 @@ def compare(
     if resume and not files:
         raise typer.BadParameter("'--resume' reads from the folder of results: drop '--no-files'.")
     chosen = list(options.find_models(models)) if models else None
-    table = load_data(data, target)
-    for text in table.notes:
-        note(text)
+    text = options.text_options(sep, decimal, encoding)
+    table = load_data(
+        data, target, **text._asdict(), na=options.names_in(na), keep=options.names_in(keep)
+    )
+    # Columns that are left out are named with those that the comparison leaves out.
+    options.note_all([line for line in table.notes if ": left out: " not in line], data)
     if files:
         out.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings(record=True) as caught, _terminable() as terminated:
@@ -100,9 +107,10 @@ def compare(
             groups=column_of(table, groups, "--groups"),
             time=column_of(table, time, "--time"),
             split=column_of(table, split, "--split"),
-            test=load_data(test, table.target)[:2] if test else None,
-            drop=[*options.names_in(drop), *(n for n in (groups, time, split) if n)],
-            keep=options.names_in(keep),
+            test=table.read_alike(test, **text._asdict()) if test else None,
+            drop=options.features_of(table, [*options.names_in(drop), groups, time, split]),
+            keep=options.features_of(table, options.names_in(keep)),
+            reading=table.reading,
             scoring=metric,
             positive=positive,
             task=check_task(task),
@@ -136,14 +144,20 @@ def compare(
 
 
 def column_of(table: LoadedData, name: str | None, option: str) -> Any:
-    """The values of a column that divides the rows; None where none is named."""
+    """The values of a column that divides the rows; None where none is named.
+
+    Dates as the models read them, so that they can be ordered; all else as it stands in the file,
+    where rare words are not one.
+    """
     if name is None:
         return None
-    if name in table.X.columns:
-        return np.asarray(table.X[name])
-    raise typer.BadParameter(
-        f"'{option}' must name a column, got {name!r}." + did_you_mean(name, table.X.columns)
-    )
+    raw = table.X if table.raw is None else table.raw
+    if name not in raw.columns:
+        raise typer.BadParameter(
+            f"'{option}' must name a column, got {name!r}." + did_you_mean(name, raw.columns)
+        )
+    is_read = option == "--time" and name in table.X.columns
+    return np.asarray(table.X[name] if is_read else raw[name])
 
 
 def check_task(task: str | None) -> Any:

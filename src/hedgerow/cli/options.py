@@ -1,6 +1,7 @@
 """Options that several commands share, and how they print."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,11 @@ import typer
 from rich.console import Console
 
 from hedgerow.comparison.models import MODELS, Model
+from hedgerow.datasets import LoadedData
 from hedgerow.datasets.columns import did_you_mean
+from hedgerow.datasets.text_files import TextOptions
+
+MOST_NOTES = 20
 
 Data = Annotated[
     str,
@@ -45,6 +50,21 @@ Keep = Annotated[
     str | None,
     typer.Option(metavar="COLS", help="Columns to keep although they look like identifiers."),
 ]
+Sep = Annotated[
+    str | None,
+    typer.Option(metavar="SIGN", help="Between the columns of a text file. [default: found]"),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="MARK", help="Of numbers: a point or a comma. [default: found]"),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Of a text file: utf-8, cp1252, ... [default: found]")
+]
+Na = Annotated[
+    str | None,
+    typer.Option(metavar="WORDS", help="Further words for missing: -99,unknown; !NA is a word."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seeds whatever is random.")]
 Jobs = Annotated[int, typer.Option(help="Threads of each model; -1 for all cores.")]
 MaxSplits = Annotated[int | None, typer.Option(min=1, help="Most tests a model may have.")]
@@ -68,6 +88,38 @@ def note(text: str) -> None:
 def names_in(text: str | None) -> list[str]:
     """Names between commas."""
     return [name.strip() for name in text.split(",") if name.strip()] if text else []
+
+
+def features_of(table: LoadedData, names: Iterable[str | None]) -> list[str]:
+    """The features that columns of the file became: a date may be several, an identifier none."""
+    reading, features = table.reading, []
+    for name in names:
+        if name is None:
+            continue
+        if reading is not None and name in [column.name for column in reading.columns]:
+            features += [made for made in reading[name].features if made in table.X.columns]
+        else:
+            features.append(name)
+    return features
+
+
+def text_options(sep: str | None, decimal: str | None, encoding: str | None) -> TextOptions:
+    """How a text file is written, as the options say."""
+    named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
+    options = TextOptions(named.get(sep or "", sep), named.get(decimal or "", decimal), encoding)
+    if options.sep is not None and len(options.sep) != 1:
+        raise typer.BadParameter(f"'--sep' must be one character or tab, got {sep!r}.")
+    if options.decimal not in (None, ".", ","):
+        raise typer.BadParameter(f"'--decimal' must be . or , got {decimal!r}.")
+    return options
+
+
+def note_all(texts: list[str], where: str) -> None:
+    """Say what was done to a table, not all of too much."""
+    for text in texts[:MOST_NOTES]:
+        note(text)
+    if len(texts) > MOST_NOTES:
+        note(f"and {len(texts) - MOST_NOTES} more; 'hedgerow data {where}' has all")
 
 
 def print_json(record: Any) -> None:

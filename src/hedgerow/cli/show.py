@@ -11,7 +11,7 @@ from hedgerow import inspect
 from hedgerow._files import replacing, write_text
 from hedgerow.cli import options
 from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
-from hedgerow.datasets.columns import check_columns, conform, feature_columns, word_columns
+from hedgerow.datasets.columns import check_columns, conform, reading_of, source_columns
 from hedgerow.datasets.files import read_chunks, read_columns
 
 
@@ -71,6 +71,10 @@ def explain(
         list[int] | None, typer.Option(min=0, help="Number of a row, from 0; repeatable.")
     ] = None,
     member: Member = 0,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    na: options.Na = None,
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
@@ -78,12 +82,15 @@ def explain(
     fitted = hedgerow.load(model)
     if not data.is_file():
         raise FileNotFoundError(f"there is no file '{data}'.")
-    check_columns(fitted, read_columns(data), data)
+    text = options.text_options(sep, decimal, encoding)
+    fitted.reading_ = reading_of(fitted).adapted(text.decimal, options.names_in(na))
+    check_columns(fitted, read_columns(data, text), data)
     wanted = sorted(set(row or [0]))
     drawn = _one_graph(fitted, member)
     found: dict[int, Any] = {}
     begin = 0
-    for chunk in read_chunks(data, feature_columns(fitted), word_columns(fitted)):
+    texts = fitted.reading_.text_columns()
+    for chunk in read_chunks(data, source_columns(fitted), texts, text):
         here = [number for number in wanted if begin <= number < begin + len(chunk)]
         rows = conform(fitted, chunk.iloc[[number - begin for number in here]], begin)
         for place, number in enumerate(here):

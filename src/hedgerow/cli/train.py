@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,8 +21,8 @@ from hedgerow.datasets.columns import (
     check_columns,
     conform,
     did_you_mean,
-    feature_columns,
-    word_columns,
+    reading_of,
+    source_columns,
 )
 from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns
 
@@ -29,6 +30,10 @@ from hedgerow.datasets.files import chunk_writer, read_chunks, read_columns
 def train(
     data: options.Data,
     target: options.Target = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    na: options.Na = None,
     model: Annotated[
         str, typer.Option(help="One of hedgerow's models: DecisionTree, RandomForest, ...")
     ] = "DecisionTree",
@@ -49,10 +54,12 @@ def train(
 
     With a limit it is the best of hedgerow's models within it, whatever its kind.
     """
-    table = load_data(data, target)
+    text = options.text_options(sep, decimal, encoding)
+    table = load_data(data, target, **text._asdict(), na=options.names_in(na))
     dropped = useless_columns(table.X)
-    for text in [*table.notes, *(f"left out '{name}': it {why}" for name, why in dropped.items())]:
-        note(text)
+    options.note_all(table.notes, data)
+    for name, why in dropped.items():
+        note(f"left out '{name}': it {why}")
     X, y = drop_columns(table.X, dropped), table.y
     task = guess_task(y)
     limits = {
@@ -69,6 +76,8 @@ def train(
         (entry,) = names.values()
         estimator = entry.make(task, seed=seed, n_jobs=jobs)
         fitted = estimator.set_params(**_parse(settings)).fit(X, y)
+    if table.reading is not None:
+        fitted.reading_ = table.reading
     hedgerow.save(fitted, out)
     record = {
         "model": type(fitted).__name__,
@@ -120,20 +129,26 @@ def predict(
     keep: Annotated[
         str | None, typer.Option(metavar="COLS", help="Columns of the file to keep: id,name.")
     ] = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    na: options.Na = None,
     jobs: options.Jobs = 1,
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
     """Predict every row of a file, a part at a time: the file may be of any size.
 
-    The file may have more columns than the model needs, in any order; one that lacks some, or has
-    words where the model wants numbers, is refused.
+    Its columns are read as those of the training file were. It may have more than the model needs,
+    in any order; a file that lacks some, or has words where the model wants numbers, is refused.
     """
     fitted = hedgerow.load(model)
     if not data.is_file():
         raise FileNotFoundError(f"there is no file '{data}'.")
+    text = options.text_options(sep, decimal, encoding)
+    fitted.reading_ = reading_of(fitted).adapted(text.decimal, options.names_in(na))
     kept = [name.strip() for name in keep.split(",")] if keep else []
-    names = read_columns(data)
+    names = read_columns(data, text)
     check_columns(fitted, names, data)
     lacking = [name for name in kept if name not in names]
     if lacking:
@@ -146,13 +161,17 @@ def predict(
     if "n_jobs" in fitted.get_params():
         fitted.set_params(n_jobs=jobs)
 
-    wanted = list(dict.fromkeys([*feature_columns(fitted), *kept]))
+    wanted = list(dict.fromkeys([*source_columns(fitted), *kept]))
     done = 0
+    told: Counter = Counter()
     opened = nullcontext(sys.stdout.buffer) if out is None else replacing(out)
     with opened as file, chunk_writer(file, out or "-.csv") as write:
-        for chunk in read_chunks(data, wanted, word_columns(fitted)):
-            write(predictions(fitted, conform(fitted, chunk, done), chunk[kept], proba))
+        for chunk in read_chunks(data, wanted, fitted.reading_.text_columns(), text):
+            X = conform(fitted, chunk, done, told)
+            write(predictions(fitted, X, chunk[kept], proba))
             done += len(chunk)
+    for (name, change), count in told.most_common(options.MOST_NOTES):
+        note(f"'{name}': {change} in {count:,} cell{'s' * (count != 1)}")
     if as_json and out is not None:
         options.print_json({"rows": done, "file": str(out)})
     elif out is not None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow._reading import TableReading
 from hedgerow.comparison.metrics import DEFAULTS, gain
 from hedgerow.comparison.ranking import judge, rank
 from hedgerow.comparison.records import CONSTANT, COSTS, Cost, Data, Result, Task
@@ -55,6 +56,8 @@ class Comparison:
         Whether it was stopped, or ran out of its time, before all folds were done.
     X, y : the table and its targets, or None for a comparison read from a file
     splits : list of (train, test), or None for a comparison read from a file
+    reading : TableReading or None
+        How X was made from a raw table.
     """
 
     task: Task
@@ -76,6 +79,7 @@ class Comparison:
     X: Any = field(default=None, repr=False)
     y: Any = field(default=None, repr=False)
     splits: list | None = field(default=None, repr=False)
+    reading: TableReading | None = field(default=None, repr=False)
     _fit: Callable[[str], Any] | None = field(default=None, repr=False)
     _fit_fold: Callable[[str, int, bool], Any] | None = field(default=None, repr=False)
     _fitted: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -174,6 +178,8 @@ class Comparison:
             raise ValueError("this comparison was read from a file and has no data to fit.")
         if name not in self._fitted and refit:
             self._fitted[name] = self._fit(self[name].name)
+            if self.reading is not None and self[name].is_ours:
+                self._fitted[name].reading_ = self.reading
         return self._fitted.get(name)
 
     def fit_fold(self, name: str, fold: int, *, refit: bool = True) -> Any:
@@ -276,7 +282,7 @@ class Comparison:
 
     def to_json(self) -> str:
         """The comparison without table and out-of-fold predictions, as it is in results.json."""
-        left_out = {"X", "y", "splits", "_fit", "_fit_fold", "_fitted", "results"}
+        left_out = {"X", "y", "splits", "reading", "_fit", "_fit_fold", "_fitted", "results"}
         record = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out} | {
             "format": FORMAT,
             "data": asdict(self.data),

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from hedgerow import _parameters as parameters
 from hedgerow._columns import is_frame
+from hedgerow._reading import TableReading
 from hedgerow.comparison import tables, watch
 from hedgerow.comparison.baseline import constant_for
 from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
@@ -61,6 +62,7 @@ def compare(
     target: str | None = None,
     journal: str | os.PathLike | None = None,
     resume: bool | None = None,
+    reading: TableReading | None = None,
 ) -> Comparison:
     """Cross-validate models on the same folds.
 
@@ -126,6 +128,8 @@ def compare(
         True goes on from the folds that a run which was stopped, or killed, left in the journal;
         that of another table, or of other folds, limits or seeds, is refused. False deletes them.
         None does so, too, unless they are of this very comparison.
+    reading : TableReading, default=None
+        How X was made from a raw table: the report tells of it, and the fitted models keep it.
 
     Returns
     -------
@@ -162,6 +166,8 @@ def compare(
     X = tables.drop_columns(X, [name for name in wanted if name in X.columns])
     dropped = tables.useless_columns(X, kept)
     X = tables.drop_columns(X, dropped)
+    if reading is not None:
+        dropped |= reading.left_out()
     chosen = choose_models(models, task, plan.budget)
     n_folds = FOLDS[plan.budget] if cv is None else cv
     division = divide(n_folds, task, y, random_state, repeats=repeats, n_test=n_test, **ways)
@@ -222,6 +228,7 @@ def compare(
         X=X,
         y=y,
         splits=splits,
+        reading=reading,
         _fit=lambda name: runs[name].fit(),
         _fit_fold=lambda name, fold, refit: runs[name].fold_model(fold, refit),
     )

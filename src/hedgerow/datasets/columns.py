@@ -1,28 +1,16 @@
-"""Columns of a file as the models read them, the same in training and in prediction.
+"""Columns of a file as a model reads them: in training, and in the same way in prediction.
 
-Numbers stay, times become seconds since 1970, everything else becomes a category of words. At
-prediction `conform` brings a table into the form of the training table, or says why it does not
-fit.
+At prediction `conform` reads a table as the training table was read, and brings it into its form,
+or says why it does not fit.
 """
 
+from collections import Counter
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
-
-def as_features(frame: Any) -> Any:
-    """A training table: each column as numbers or as categories.
-
-    Parameters
-    ----------
-    frame : pandas DataFrame
-
-    Returns
-    -------
-    frame : pandas DataFrame
-    """
-    return frame.assign(**{str(name): _as_feature(frame[name]) for name in frame.columns})
+from hedgerow._reading import TableReading, read_as
 
 
 def as_target(column: Any) -> np.ndarray:
@@ -34,79 +22,16 @@ def as_target(column: Any) -> np.ndarray:
     return np.asarray(column.to_numpy(dtype=float) if column.dtype.kind == "O" else column)
 
 
-def _as_feature(column: Any) -> Any:
-    from pandas.api import types
-
-    times = _as_times(column)
-    if times is not None:
-        return times
-    if types.is_numeric_dtype(column) and not types.is_bool_dtype(column):
-        is_plain = isinstance(column.dtype, np.dtype)
-        return column if is_plain else column.astype("float64")
-    if isinstance(column.dtype, _categorical()) and types.is_string_dtype(column.cat.categories):
-        return column  # the order of the categories stays
-    return _as_words(column).astype("category")
-
-
-def _categorical() -> type:
-    import pandas as pd
-
-    return pd.CategoricalDtype
-
-
-def _as_words(column: Any) -> Any:
-    """The column as str; missing values stay missing."""
-    return column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
-
-
-def _as_times(column: Any) -> Any:
-    """Seconds since 1970 of a column of times, or of words that are all ISO times; else None."""
-    import pandas as pd
-    from pandas.api import types
-
-    if isinstance(column.dtype, _categorical()):
-        return None
-    if types.is_string_dtype(column) and column.notna().any():  # text files have no type for times
-        first = column[column.notna()].head(100)
-        if pd.to_datetime(first, format="ISO8601", errors="coerce", utc=True).isna().any():
-            return None
-        times = pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True)
-        if not times.notna().equals(column.notna()):
-            return None
-        column = times
-    if isinstance(column.dtype, pd.DatetimeTZDtype):
-        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    if not types.is_datetime64_dtype(column):
-        return None
-    return (column - pd.Timestamp(0)).dt.total_seconds()
-
-
-def decimal_commas(frame: Any) -> list[str]:
-    """Columns of words that are all numbers with a comma, or whole ones."""
-    from pandas.api import types
-
-    found = []
-    for name in frame.columns:
-        column = frame[name]
-        if types.is_string_dtype(column) and not isinstance(column.dtype, _categorical()):
-            words = column.dropna().astype(str)
-            is_number = words.str.fullmatch(r"[+-]?\d+(,\d+)?")
-            if len(words) and is_number.all() and words.str.contains(",").any():
-                found.append(name)
-    return found
-
-
-def feature_columns(model: Any) -> list[str]:
-    """The columns that a model reads, by name."""
-    names = model.schema_.feature_names
-    if names is None:
+def reading_of(model: Any) -> TableReading:
+    """How a model reads the columns of a table: as it was trained, or numbers and words."""
+    if model.schema_.feature_names is None:
         raise ValueError("the model was fitted on an array and knows no names of columns.")
-    return names
+    return getattr(model, "reading_", None) or read_as(model.schema_)
 
 
-def word_columns(model: Any) -> list[str]:
-    """The columns that a model reads as categories."""
-    return [model.schema_.feature_names[feature] for feature in model.schema_.categories]
+def source_columns(model: Any) -> list[str]:
+    """The columns of a file that a model reads, by name."""
+    return reading_of(model).sources(model.schema_.feature_names)
 
 
 def check_columns(model: Any, names: list[str], source: Any) -> None:
@@ -120,7 +45,7 @@ def check_columns(model: Any, names: list[str], source: Any) -> None:
     source : object
         Of the file, for the message.
     """
-    missing = [name for name in feature_columns(model) if name not in names]
+    missing = [name for name in source_columns(model) if name not in names]
     if missing:
         one = len(missing) == 1
         raise ValueError(
@@ -144,7 +69,7 @@ def did_you_mean(name: Any, names: Any) -> str:
     return f" Did you mean '{folded[close[0]]}'?" if close else ""
 
 
-def conform(model: Any, frame: Any, first_row: int = 0) -> Any:
+def conform(model: Any, frame: Any, first_row: int = 0, told: Counter | None = None) -> Any:
     """A table in the form of the model's training table.
 
     Parameters
@@ -154,6 +79,8 @@ def conform(model: Any, frame: Any, first_row: int = 0) -> Any:
         With all columns of the model's, in any order.
     first_row : int, default=0
         Number of the first row, for messages.
+    told : Counter, default=None
+        Counts cells that were read as something else, by column and what was done.
 
     Returns
     -------
@@ -161,12 +88,16 @@ def conform(model: Any, frame: Any, first_row: int = 0) -> Any:
     """
     import pandas as pd
 
-    columns = {}
-    for feature, name in enumerate(feature_columns(model)):
-        if feature in model.schema_.categories:
-            columns[name] = _as_known(frame[name], model.schema_.categories[feature])
-        else:
-            columns[name] = _as_numbers(frame[name], name, first_row)
+    read, found = reading_of(model).read(frame, first_row)
+    if told is not None:
+        told.update(found)
+    schema = model.schema_
+    columns = {
+        name: _as_known(read[name], schema.categories[feature])
+        if feature in schema.categories
+        else read[name]
+        for feature, name in enumerate(schema.feature_names)
+    }
     return pd.DataFrame(columns)
 
 
@@ -179,28 +110,9 @@ def _as_known(column: Any, categories: list) -> Any:
         if word.title() in known:
             known.setdefault(word, known[word.title()])
             known.setdefault(word.upper(), known[word.title()])
-    if isinstance(column.dtype, _categorical()):
+    if isinstance(column.dtype, pd.CategoricalDtype):
         codes = [known.get(str(value)) for value in column.cat.categories]
         place = {category: code for code, category in enumerate(categories)}
         table = np.array([place.get(value, -1) for value in codes] + [-1])
         return pd.Categorical.from_codes(table[column.cat.codes.to_numpy()], categories=categories)
-    return pd.Categorical(_as_words(column).map(known), categories=categories)
-
-
-def _as_numbers(column: Any, name: str, first_row: int) -> Any:
-    import pandas as pd
-    from pandas.api import types
-
-    if types.is_numeric_dtype(column):
-        return column.astype("float64") if column.dtype.kind not in "iuf" else column
-    times = _as_times(column)
-    if times is not None:
-        return times
-    numbers = pd.to_numeric(column.astype(object), errors="coerce")
-    wrong = np.flatnonzero(numbers.isna().to_numpy() & column.notna().to_numpy())
-    if len(wrong):
-        raise ValueError(
-            f"the column {name!r} does not fit the model: it must hold numbers as in training, "
-            f"row {first_row + wrong[0]} has {column.iloc[wrong[0]]!r}."
-        )
-    return numbers.astype("float64")
+    return pd.Categorical(column.map(known), categories=categories)

@@ -2,23 +2,30 @@
 
 By the ending of the name: CSV, TSV, Parquet, Feather (Arrow), Excel and ARFF. Text files may be
 compressed (``.csv.gz``). All of this needs pandas, and pyarrow for Parquet and Feather.
+
+Words are read as they are written: "NA" is a word, and what it means is for ``cleaning`` to say.
 """
 
-import bz2
-import gzip
-import importlib
 import io
-import lzma
 import re
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
-from types import ModuleType
 from typing import IO, Any
+
+import numpy as np
+
+from hedgerow.datasets.text_files import (
+    TextForm,
+    TextOptions,
+    find_encoding,
+    find_form,
+    has_leading_zeros,
+    needed,
+    open_bytes,
+    readable,
+)
 
 FILE_TYPES = {
     ".csv": "text",
@@ -34,21 +41,9 @@ FILE_TYPES = {
 }
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zip", ".zst"}
 CELLS_AT_ONCE = 2_000_000  # of a chunk: some 16 MB of numbers
-_LINES_LOOKED_AT = 1000  # to see how a text file writes its numbers
-_DECIMAL_COMMA, _DECIMAL_POINT = (re.compile(rf"[+-]?\d+{mark}\d+") for mark in (",", r"\."))
+_WORDS_AS_WRITTEN: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
 
 _ATTRIBUTE = re.compile(r"@attribute\s+('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\S+)\s", re.IGNORECASE)
-
-
-def needed(module: str) -> ModuleType:
-    """Import a package that reading files needs, or say how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"reading and writing such files needs {module.partition('.')[0]}; install it with: "
-            'pip install "hedgerow[cli]"'
-        ) from None
 
 
 def file_type_of(path: Path) -> str:
@@ -62,12 +57,14 @@ def file_type_of(path: Path) -> str:
     return file_type
 
 
-def read_frame(path: Any) -> Any:
-    """Read a whole file.
+def read_frame(path: Any, text: TextOptions | None = None) -> Any:
+    """Read a whole file; columns of digits that begin with zeros are words.
 
     Parameters
     ----------
     path : path-like
+    text : TextOptions, default=None
+        How a text file is written, where that should not be found out.
 
     Returns
     -------
@@ -82,17 +79,41 @@ def read_frame(path: Any) -> Any:
         return pd.read_feather(path)
     if file_type == "excel":
         needed("openpyxl")
-        return pd.read_excel(path)
-    with _readable(path):
-        return pd.read_csv(path, **_options(path), low_memory=False)
+        return _tidy_names(pd.read_excel(path, **_WORDS_AS_WRITTEN))
+    if file_type == "arff":
+        with readable(path):
+            return pd.read_csv(path, **_arff_options(path), low_memory=False)
+    form = find_form(path, text)
+    with readable(path):
+        if form.all_text:
+            return _tidy_names(pd.read_csv(path, dtype=str, **form.settings()))
+        frame = pd.read_csv(path, **form.settings(), low_memory=False)
+        whole = [name for name in frame.columns if _is_whole(frame[name])]
+        if whole and has_leading_zeros(path, form):
+            dtypes = dict.fromkeys(whole, str)
+            frame = frame.assign(**pd.read_csv(path, dtype=dtypes, **form.settings())[whole])
+    return _tidy_names(frame)
 
 
-def read_columns(path: Any) -> list[str]:
+def _is_whole(column: Any) -> bool:
+    if column.dtype.kind == "f":
+        return bool((np.nan_to_num(column.to_numpy()) % 1 == 0).all())
+    return column.dtype.kind in "iu"
+
+
+def _tidy_names(frame: Any) -> Any:
+    """The frame with names without stray blanks, unless two would become the same."""
+    tidy = [" ".join(str(name).split()) for name in frame.columns]
+    return frame.set_axis(tidy, axis=1) if len(set(tidy)) == len(tidy) else frame
+
+
+def read_columns(path: Any, text: TextOptions | None = None) -> list[str]:
     """The names of a file's columns.
 
     Parameters
     ----------
     path : path-like
+    text : TextOptions, default=None
 
     Returns
     -------
@@ -101,8 +122,10 @@ def read_columns(path: Any) -> list[str]:
     path = Path(path)
     file_type = file_type_of(path)
     if file_type in ("text", "arff"):
-        with _readable(path):
-            return list(needed("pandas").read_csv(path, **_options(path), nrows=0).columns)
+        settings = _settings(path, file_type, text)[0]
+        with readable(path):
+            frame = needed("pandas").read_csv(path, **settings, nrows=0)
+        return list(_tidy_names(frame).columns)
     if file_type == "parquet":
         return list(needed("pyarrow.parquet").ParquetFile(path).schema_arrow.names)
     if file_type == "feather":
@@ -111,7 +134,7 @@ def read_columns(path: Any) -> list[str]:
     return list(read_frame(path).columns)
 
 
-def repeated_columns(path: Any) -> dict[str, int]:
+def repeated_columns(path: Any, text: TextOptions | None = None) -> dict[str, int]:
     """How often names occur in the header of a file that has them more than once.
 
     Readers give such columns names of their own ("price", "price.1").
@@ -119,6 +142,7 @@ def repeated_columns(path: Any) -> dict[str, int]:
     Parameters
     ----------
     path : path-like
+    text : TextOptions, default=None
 
     Returns
     -------
@@ -128,8 +152,9 @@ def repeated_columns(path: Any) -> dict[str, int]:
     file_type = file_type_of(path)
     pd = needed("pandas")
     if file_type == "text":
-        with _readable(path):
-            first = pd.read_csv(path, sep=_options(path)["sep"], header=None, nrows=1, dtype=str)
+        settings = find_form(path, text).settings()
+        with readable(path):
+            first = pd.read_csv(path, header=None, nrows=1, dtype=str, **settings)
     elif file_type == "excel":
         first = pd.read_excel(path, header=None, nrows=1, dtype=str)
     else:
@@ -138,7 +163,12 @@ def repeated_columns(path: Any) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count > 1}
 
 
-def read_chunks(path: Any, columns: Sequence[str], words: Sequence[str] = ()) -> Iterator[Any]:
+def read_chunks(
+    path: Any,
+    columns: Sequence[str],
+    words: Sequence[str] = (),
+    text: TextOptions | None = None,
+) -> Iterator[Any]:
     """Read a file some rows at a time; an Excel file is read as a whole.
 
     There is one frame at the least, without rows if the file has none.
@@ -150,6 +180,7 @@ def read_chunks(path: Any, columns: Sequence[str], words: Sequence[str] = ()) ->
         The columns to read.
     words : sequence of str, default=()
         Those of them to read as text even where they look like numbers.
+    text : TextOptions, default=None
 
     Yields
     ------
@@ -160,16 +191,18 @@ def read_chunks(path: Any, columns: Sequence[str], words: Sequence[str] = ()) ->
     n_rows = max(1000, CELLS_AT_ONCE // max(1, len(columns)))
     columns = list(columns)
     if file_type in ("text", "arff"):
-        # With "usecols" pandas would not see that a row has too many fields.
-        dtypes = dict.fromkeys(words, str)
-        with (
-            _readable(path),
-            needed("pandas").read_csv(
-                path, dtype=dtypes, chunksize=n_rows, **_options(path)
-            ) as chunks,
-        ):
-            for chunk in chunks:
-                yield chunk[columns]
+        settings, form = _settings(path, file_type, text)
+        with readable(path):
+            pd = needed("pandas")
+            header = pd.read_csv(path, **settings, nrows=0)
+            # With "usecols" pandas would not see that a row has too many fields.
+            written = zip(header.columns, _tidy_names(header).columns, strict=True)
+            dtypes: Any = {name: str for name, tidy in written if tidy in set(words)}
+            if form is not None and form.all_text:
+                dtypes = str
+            with pd.read_csv(path, dtype=dtypes, chunksize=n_rows, **settings) as chunks:
+                for chunk in chunks:
+                    yield _tidy_names(chunk)[columns]
     elif file_type == "parquet":
         with needed("pyarrow.parquet").ParquetFile(path) as file:
             for batch in file.iter_batches(n_rows, columns=columns):
@@ -188,66 +221,22 @@ def read_chunks(path: Any, columns: Sequence[str], words: Sequence[str] = ()) ->
         yield read_frame(path)[columns]
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Say of a text file that cannot be read which one it is, and what to do."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        with path.open("rb") as file:
-            is_utf_16 = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
-        raise ValueError(
-            f"'{path}' is not text in UTF-8 (byte {error.object[error.start]:#04x}): save it as "
-            "CSV in UTF-8, or convert it: iconv -f "
-            f"{'UTF-16' if is_utf_16 else 'LATIN1'} -t UTF-8 {path.name} > utf8.csv"
-        ) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, lzma.LZMAError) as error:
-        raise ValueError(
-            f"'{path}' is damaged or was cut off: {error}. Fetch or write it again."
-        ) from None
-
-
-def _open_text(path: Path) -> IO[str]:
-    """A text file, decompressed."""
-    ending = path.suffix.lower()
-    if ending == ".zip":
-        archive = zipfile.ZipFile(path)
-        file: Any = archive.open(archive.namelist()[0])
-    elif ending == ".zst":
-        file = needed("zstandard").open(path, "rb")
-    else:
-        openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-        file = openers.get(ending, open)(path, "rb")
-    return io.TextIOWrapper(file, encoding="utf-8", errors="replace")
-
-
-def _options(path: Path) -> dict[str, Any]:
-    """How pandas reads a text file.
-
-    Columns are separated by a tab if the name says so, else by the most frequent sign of the
-    header. Where that is no comma, numbers may have decimal commas: if some of the first lines do,
-    and none has a decimal point.
-    """
-    if file_type_of(path) == "arff":
-        return _arff_options(path)
-    with _readable(path), _open_text(path) as file:
-        lines = list(islice(file, _LINES_LOOKED_AT))
-    sep = max(",;\t|", key=(lines[0] if lines else "").count)
-    if any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes):
-        sep = "\t"
-    options: dict[str, Any] = {"sep": sep}
-    if sep != ",":
-        fields = [field.strip(' \t\r\n"') for line in lines[1:] for field in line.split(sep)]
-        with_points = any(_DECIMAL_POINT.fullmatch(field) for field in fields)
-        if not with_points and any(_DECIMAL_COMMA.fullmatch(field) for field in fields):
-            options["decimal"] = ","
-    return options
+def _settings(
+    path: Path, file_type: str, text: TextOptions | None
+) -> tuple[dict[str, Any], TextForm | None]:
+    """How pandas reads a text or ARFF file."""
+    if file_type == "arff":
+        return _arff_options(path), None
+    form = find_form(path, text)
+    return form.settings(), form
 
 
 def _arff_options(path: Path) -> dict[str, Any]:
     """How pandas reads the data of an ARFF file: the header's names, and where the rows begin."""
     names = []
-    with _readable(path), _open_text(path) as file:
+    with readable(path):
+        encoding = find_encoding(path)
+    with readable(path), io.TextIOWrapper(open_bytes(path), encoding) as file:
         n_lines = 0
         for line in file:
             n_lines += 1
@@ -263,10 +252,12 @@ def _arff_options(path: Path) -> dict[str, Any]:
     if first.lstrip().startswith("{"):
         raise ValueError(f"'{path}' is a sparse ARFF file, which is not supported.")
     return {
+        "encoding": encoding,
         "names": names,
         "header": None,
         "skiprows": n_lines,
-        "na_values": "?",
+        "keep_default_na": False,
+        "na_values": ["", "?"],
         "comment": "%",
         "quotechar": "'",
         "escapechar": "\\",

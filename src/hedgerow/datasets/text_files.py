@@ -1,0 +1,232 @@
+"""How a text file is written: its encoding, its separator, its quotes.
+
+What is not said is found from the file itself, and noted where it is not the common case.
+"""
+
+import bz2
+import codecs
+import csv
+import gzip
+import importlib
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any, NamedTuple
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_LINES_LOOKED_AT = 1000
+_LINES_SPLIT = 100
+_BLOCK = 1 << 20
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d,\d+")
+
+
+class TextOptions(NamedTuple):
+    """What a user says about a text file; None is found out.
+
+    Attributes
+    ----------
+    sep : str or None
+        What separates columns.
+    decimal : {".", ","} or None
+    encoding : str or None
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    sep, encoding : str
+    n_skipped : int
+        Lines before the header.
+    blank_before_quotes : bool
+        Whether blanks stand between separators and quotes.
+    all_text : bool
+        Whether numbers may have decimal commas, so that no reader but ours may take them.
+    notes : tuple of str
+        What a user may want to know.
+    """
+
+    sep: str
+    encoding: str
+    n_skipped: int
+    blank_before_quotes: bool
+    all_text: bool
+    notes: tuple[str, ...]
+
+    def settings(self) -> dict[str, Any]:
+        """How pandas reads the file: every word as it is written."""
+        return {
+            "sep": self.sep,
+            "encoding": self.encoding,
+            "skiprows": self.n_skipped,
+            "skipinitialspace": self.blank_before_quotes,
+            "keep_default_na": False,
+            "na_values": [""],
+        }
+
+
+def needed(module: str) -> ModuleType:
+    """Import a package that reading files needs, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"reading and writing such files needs {module.partition('.')[0]}; install it with: "
+            'pip install "hedgerow[cli]"'
+        ) from None
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Say of a text file that cannot be read which one it is, and what to do."""
+    try:
+        yield
+    except UnicodeError as error:
+        raise ValueError(
+            f"'{path}' cannot be read as {getattr(error, 'encoding', 'text')}: name its encoding "
+            "with --encoding (in Python encoding=), for example cp1252 or utf-16."
+        ) from None
+    except LookupError as error:
+        raise ValueError(f"'{path}': {error}; common ones are utf-8, cp1252, utf-16.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, lzma.LZMAError) as error:
+        raise ValueError(
+            f"'{path}' is damaged or was cut off: {error}. Fetch or write it again."
+        ) from None
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """A file, decompressed."""
+    ending = path.suffix.lower()
+    if ending == ".zip":
+        archive = zipfile.ZipFile(path)
+        return archive.open(archive.namelist()[0])
+    if ending == ".zst":
+        return needed("zstandard").open(path, "rb")
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    return openers.get(ending, open)(path, "rb")
+
+
+def find_form(path: Path, options: TextOptions | None = None) -> TextForm:
+    """How a text file is written: as the user says, else as it looks.
+
+    Columns are separated by a tab if the name says so, else by the sign that cuts the first lines
+    into equally many fields, and the most of them.
+    """
+    options = options or TextOptions()
+    if options.sep is not None and len(options.sep) != 1:
+        raise ValueError(f"'sep' must be one character, got {options.sep!r}.")
+    if options.decimal not in (None, ".", ","):
+        raise ValueError(f"'decimal' must be '.' or ',', got {options.decimal!r}.")
+    with readable(path):
+        encoding = options.encoding or find_encoding(path)
+        codecs.lookup(encoding)
+        with io.TextIOWrapper(open_bytes(path), encoding, newline="") as file:
+            lines = list(islice(file, _LINES_LOOKED_AT))
+    notes = []
+    if options.encoding is None and encoding not in ("utf-8", "utf-8-sig"):
+        notes.append(
+            f"the file is not in UTF-8 and was read as {encoding}; --encoding names another"
+        )
+    n_skipped = 0
+    said = re.fullmatch(r"sep=(.)\s*", lines[0].lstrip("\ufeff")) if lines else None
+    if said:  # Excel's own hint
+        lines, n_skipped = lines[1:], 1
+    if options.sep is not None:
+        sep = options.sep
+    elif said:
+        sep = said[1]
+    elif any(suffix.lower() in (".tsv", ".tab") for suffix in path.suffixes):
+        sep = "\t"
+    else:
+        sep = find_separator(lines)
+        if sep != ",":
+            notes.append(f"columns are separated by {_SEPARATORS[sep]}")
+    has_commas = sep != "," and any(
+        _DECIMAL_COMMA.fullmatch(field.strip(' \t\r\n"%€$£'))
+        for line in lines[1:]
+        for field in line.split(sep)
+    )
+    blank_before_quotes = any(re.search(re.escape(sep) + r' +"', line) for line in lines)
+    return TextForm(
+        sep,
+        encoding,
+        n_skipped,
+        blank_before_quotes,
+        has_commas or options.decimal == ",",
+        tuple(notes),
+    )
+
+
+def find_encoding(path: Path) -> str:
+    """By its first bytes, UTF-8 where that can be, else Windows-1252 or Latin-1."""
+    with open_bytes(path) as file:
+        first = file.read(_BLOCK)
+        for mark, encoding in _BOMS.items():
+            if first.startswith(mark):
+                return encoding
+        if b"\0" in first:
+            raise ValueError(f"'{path}' is not text: it has zero bytes. Save it as CSV.")
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        is_utf_8, undefined = True, False
+        block = first
+        while block:
+            if is_utf_8:
+                try:
+                    decoder.decode(block)
+                except UnicodeDecodeError:
+                    is_utf_8 = False
+            undefined = undefined or re.search(rb"[\x81\x8d\x8f\x90\x9d]", block) is not None
+            block = file.read(_BLOCK)
+        if is_utf_8:
+            try:
+                decoder.decode(b"", final=True)
+                return "utf-8"
+            except UnicodeDecodeError:
+                pass
+    return "latin-1" if undefined else "cp1252"
+
+
+def find_separator(lines: list[str]) -> str:
+    """The sign that cuts the first lines into equally many fields, and the most of them."""
+
+    def worth(sep: str) -> tuple[float, int]:
+        widths = [len(row) for row in csv.reader(lines[:_LINES_SPLIT], delimiter=sep) if row]
+        if not widths or widths[0] < 2:
+            return 0.0, 0
+        return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+
+    return max(_SEPARATORS, key=worth)
+
+
+def has_leading_zeros(path: Path, form: TextForm) -> bool:
+    """Whether a field of the file begins with a zero and has more digits: 01234."""
+    pattern = re.compile(rf'(?:^|[{re.escape(form.sep)}"\r\n])[ ]*\+?0\d', re.MULTILINE)
+    before = ""
+    with readable(path), io.TextIOWrapper(open_bytes(path), form.encoding, newline="") as file:
+        while block := file.read(_BLOCK):
+            if pattern.search(before + block):
+                return True
+            before = block[-8:]
+    return False
