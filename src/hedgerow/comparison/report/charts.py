@@ -249,6 +249,25 @@ def histogram(counts: Sequence[int], edges: Sequence[float], name: str) -> str:
     return picture(parts, height, f"Histogram of {name}")
 
 
+def bars(counts: Sequence[int], labels: Sequence[str], name: str) -> str:
+    """Draw a small histogram of a column, for a table."""
+    width, height, top = 10.0, 26.0, max(counts)
+    parts = []
+    for i, (count, label) in enumerate(zip(counts, labels, strict=True)):
+        size = max(1.0, (height - 2) * count / top) if count else 0.0
+        rect = {"x": i * width, "y": height - size, "width": width - 1.5, "height": size}
+        parts.append(tag("rect", title(f"{label}: {count:,} cells"), **rect))
+    return tag(
+        "svg",
+        "".join(parts),
+        viewBox=f"0 0 120 {height:.0f}",
+        role="img",
+        aria_label=f"Distribution of {name}",
+        class_="bars",
+        xmlns="http://www.w3.org/2000/svg",
+    )
+
+
 def line(values: Sequence[float], x_name: str, y_name: str) -> str:
     """Draw a value by step, from step 1 on."""
     height = 260

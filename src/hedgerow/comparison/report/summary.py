@@ -1,6 +1,7 @@
 """From a comparison to one plain dict with everything that the report shows."""
 
 import math
+from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from hedgerow.comparison.records import COSTS, UNITS, Result
 from hedgerow.comparison.report.embedding import look_at_embedding
 from hedgerow.comparison.report.importance import MOST_FEATURES, permutation_importance
 from hedgerow.comparison.report.model import choose, describe, fitted
+from hedgerow.datasets.summary import summarise_columns
 
 if TYPE_CHECKING:  # it makes reports, and so imports this package
     from hedgerow.comparison.comparison import Comparison
@@ -65,6 +67,8 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
         ],
         "headline": _headline(comparison) if done else None,
         "fronts": [_front(comparison, done, cost) for cost in COSTS] if done else [],
+        "columns": _columns(comparison),
+        "notes": list(comparison.reading.notes) if comparison.reading else [],
         "errors": None,
         "importance": None,
         "model": None,
@@ -91,6 +95,21 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
     summary["embedding"] = look_at_embedding(comparison, X, y, refit)
     summary["layers"] = _layers(comparison, refit)
     return summary
+
+
+def _columns(comparison: "Comparison") -> list[dict[str, Any]] | None:
+    """Return what the columns of the table hold, and how they were read."""
+    if comparison.X is None:
+        return None
+    data = comparison.data
+    found = summarise_columns(
+        comparison.X,
+        reading=comparison.reading,
+        left_out=data.dropped,
+        target=data.target or "target",
+        y=comparison.y,
+    )
+    return [asdict(column) for column in found]
 
 
 def _data(comparison: "Comparison") -> dict[str, Any]:
