@@ -1,12 +1,22 @@
+import os
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from hedgerow import _files
 from hedgerow._files import replacing, write_text
 
 
+@pytest.fixture(params=["unnamed", "named"])
+def way(request, monkeypatch):
+    """How a file is written: the system's best way, and the one that all systems have."""
+    if request.param == "named":
+        monkeypatch.setattr(_files, "_open_unnamed", lambda *_: None)
+
+
+@pytest.mark.usefixtures("way")
 def test_the_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / "new.txt"
     with replacing(path, "w") as file:
@@ -16,6 +26,7 @@ def test_the_file_appears_when_it_is_complete(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("stop", [OSError, KeyboardInterrupt, MemoryError])
 def test_what_ends_early_leaves_the_old_file_and_nothing_else(tmp_path, stop):
     path = tmp_path / "old.bin"
@@ -27,6 +38,7 @@ def test_what_ends_early_leaves_the_old_file_and_nothing_else(tmp_path, stop):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.usefixtures("way")
 def test_a_link_stays_a_link(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("old")
@@ -83,18 +95,23 @@ def test_a_disk_without_room_is_left_as_it_was(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from hedgerow._files import replacing
-with replacing(sys.argv[1]) as file:
+from hedgerow import _files
+if sys.argv[2] == "named":
+    _files._open_unnamed = lambda *_: None
+with _files.replacing(sys.argv[1]) as file:
     file.write(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
-def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_the_file(tmp_path):
+def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_the_file(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(_files, "_open_unnamed", lambda *_: None)
     path = tmp_path / "model [1].bin"
     for _ in range(2):
-        subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+        subprocess.run([sys.executable, "-c", KILLED, str(path), "named"], check=False)
         assert len(list(tmp_path.glob("*.part"))) == 1
     other = tmp_path / ".other.12345678.part"
     other.touch()
@@ -104,3 +121,12 @@ def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_the_file(
         assert len(list(tmp_path.glob(".model*.part"))) == 1
     assert path.read_bytes() == b"one"
     assert sorted(tmp_path.iterdir()) == sorted([path, other])
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="this system has no files without names")
+def test_a_killed_process_leaves_nothing(tmp_path):
+    path = tmp_path / "model.bin"
+    write_text(path, "old")
+    subprocess.run([sys.executable, "-c", KILLED, str(path), "unnamed"], check=False)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -81,18 +81,18 @@ class RowStats {
                           ? static_cast<double>(std::max_element(sums, sums + n_classes_) - sums)
                           : sums[0] / weight(set);
     }
-    // As the given value says, class shares or a mean.
-    void settle(std::int32_t set, std::span<const double> value) {
-        label_[set] =
-            has_classes()
-                ? static_cast<double>(std::max_element(value.begin(), value.end()) - value.begin())
-                : value[0] - offset_;
-    }
     double label(std::int32_t set) const { return label_[set]; }
+    // What a value of a leaf, class shares or a mean, predicts.
+    double label_of(std::span<const double> value) const {
+        return has_classes() ? static_cast<double>(std::max_element(value.begin(), value.end()) -
+                                                   value.begin())
+                             : value[0] - offset_;
+    }
 
-    double row_loss(std::int32_t set, Row row) const {
-        if (has_classes()) return label_[set] != targets_.classes[row];
-        const double distance = centred(row) - label_[set];
+    double row_loss(std::int32_t set, Row row) const { return label_loss(label_[set], row); }
+    double label_loss(double label, Row row) const {
+        if (has_classes()) return label != targets_.classes[row];
+        const double distance = centred(row) - label;
         return distance * distance;
     }
 

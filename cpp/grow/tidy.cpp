@@ -70,6 +70,7 @@ class Tidier {
         TidyGraph out;
         out.graph.n_features = graph_.n_features;
         out.graph.n_outputs = stats_.n_outputs();
+        out.graph.reserve(graph_.n_nodes());
         struct Pending {
             std::int32_t node;
             Place place;
@@ -91,13 +92,11 @@ class Tidier {
 
   private:
     std::int32_t write(std::int32_t node, TidyGraph& out) {
-        std::int32_t rows = 2 * node;
+        const std::int32_t rows = 2 * node;
         double removed = 0;
         if (!graph_.is_leaf(node)) {
             const double lost = stats_.loss(2 * node) + stats_.loss(2 * node + 1);
-            rows = stats_.new_set();
-            stats_.add_set(rows, 2 * node);
-            stats_.add_set(rows, 2 * node + 1);
+            stats_.add_set(rows, 2 * node + 1);  // what goes left is not asked for any more
             removed = stats_.loss(rows) - lost;
         }
         out.removed.push_back(removed);

@@ -32,29 +32,33 @@ struct Test {
 };
 
 class Tuner {
+    static constexpr int apart = 16;  // counts of two workers, so that they share no cache line
+
   public:
-    Tuner(const DecisionGraph& graph, const Dataset& data, const RowChoice& rows,
+    Tuner(DecisionGraph graph, const Dataset& data, const RowChoice& rows,
           const GrowTargets& targets, const TuneParams& params, Team& team, const double* numbers)
-        : graph_(graph),
+        : graph_(std::move(graph)),
           data_(data),
           targets_(targets),
           params_(params),
           team_(team),
           numbers_(numbers),
           coded_(graph_, data, numbers),
-          last_search_(graph.n_nodes()),
+          last_search_(graph_.n_nodes()),
           rows_(rows_that_count(data.n_rows(), rows, targets.weights)),
-          leaves_(targets, rows_, counting()),
+          counts_(targets, rows_, counting()),
+          label_(graph_.n_nodes()),
           care_(team.size()),
           searches_(team.size()) {
         loss_.resize(rows_.size());
         loss_across_.resize(rows_.size());
         child_.resize(rows_.size());
-        leaves_.resize(graph.n_nodes());
-        for (std::size_t i = 0; i < graph.n_nodes(); ++i) {
+        counts_.resize(apart * team.size());
+        for (std::size_t i = 0; i < graph_.n_nodes(); ++i) {
             const auto node = static_cast<std::int32_t>(i);
-            if (graph.is_leaf(node)) leaves_.settle(node, graph.value_of(node));
+            if (graph_.is_leaf(node)) label_[node] = counts_.label_of(graph_.value_of(node));
         }
+        graph_.value = {};  // of thousands of classes they are most of the memory
         sort_by_height();
     }
 
@@ -83,6 +87,9 @@ class Tuner {
     }
 
     double weight_of(Row row) const { return targets_.weight(row); }
+    double row_loss(std::int32_t leaf, Row row) const {
+        return counts_.label_loss(label_[leaf], row);
+    }
 
     std::span<const std::uint32_t> visitors(std::int32_t node) const {
         return {visitors_.data() + first_visitor_[node],
@@ -125,14 +132,15 @@ class Tuner {
 
     void fit_leaves() {
         const auto& leaves = by_height_[0];
-        team_.for_each(leaves.size(), [&](std::size_t k, int) {
+        team_.for_each(leaves.size(), [&](std::size_t k, int worker) {
             const std::int32_t leaf = leaves[k];
-            leaves_.clear(leaf);
-            for (const std::uint32_t i : visitors(leaf)) leaves_.add(leaf, rows_[i]);
-            leaves_.settle(leaf);  // without visitors it answers as before
-            for (const std::uint32_t i : visitors(leaf)) {
-                loss_[i] = leaves_.row_loss(leaf, rows_[i]);
-            }
+            if (visitors(leaf).empty()) return;  // it answers as before
+            const std::int32_t count = apart * worker;
+            counts_.clear(count);
+            for (const std::uint32_t i : visitors(leaf)) counts_.add(count, rows_[i]);
+            counts_.settle(count);
+            label_[leaf] = counts_.label(count);
+            for (const std::uint32_t i : visitors(leaf)) loss_[i] = row_loss(leaf, rows_[i]);
         });
     }
 
@@ -190,7 +198,7 @@ class Tuner {
             const Row row = rows_[i];
             const bool goes_left = coded_.goes_left(node, row);
             child_[i] = goes_left ? left : right;
-            loss_across_[i] = leaves_.row_loss(coded_.leaf_of(row, goes_left ? right : left), row);
+            loss_across_[i] = row_loss(coded_.leaf_of(row, goes_left ? right : left), row);
             const double saved = weight_of(row) * (loss_across_[i] - loss_[i]);
             const double gain = goes_left ? saved : -saved;
             if (gain == 0 && params_.min_samples_leaf <= 1) continue;
@@ -310,7 +318,8 @@ class Tuner {
     // By place: the row, its loss at the leaf that the last tuned node on its way leads to, its
     // loss by that node's other child, and the child it took.
     std::vector<Row> rows_;
-    RowStats leaves_;  // what each leaf, by its node, knows of its visitors and predicts
+    RowStats counts_;            // of one leaf of each worker
+    std::vector<double> label_;  // by node: what a leaf predicts
     std::vector<double> loss_, loss_across_;
     std::vector<std::int32_t> child_;
 
@@ -321,18 +330,17 @@ class Tuner {
 
 }  // namespace
 
-DecisionGraph fine_tune(const DecisionGraph& graph, const Dataset& data, const RowChoice& rows,
+DecisionGraph fine_tune(DecisionGraph graph, const Dataset& data, const RowChoice& rows,
                         const GrowTargets& targets, const TuneParams& params, Team& team,
                         const double* numbers, const std::function<void(double)>& after_pass) {
-    DecisionGraph tuned = graph;
     std::uint32_t n_passes = 0;
     for (bool first = true;; first = false) {
-        Tuner tuner(tuned, data, rows, targets, params, team, numbers);
+        const std::size_t n_nodes = graph.n_nodes();
+        Tuner tuner(std::move(graph), data, rows, targets, params, team, numbers);
         n_passes += tuner.run(params.max_passes - n_passes, first, after_pass);
-        const std::size_t n_nodes = tuned.n_nodes();
-        tuned = tuner.result();
+        graph = tuner.result();
         // Without its dead nodes a graph sends rows that try another way to other leaves.
-        if (tuned.n_nodes() == n_nodes || n_passes == params.max_passes) return tuned;
+        if (graph.n_nodes() == n_nodes || n_passes == params.max_passes) return graph;
     }
 }
 

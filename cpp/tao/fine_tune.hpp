@@ -35,7 +35,7 @@ struct TuneParams {
 
 // `numbers` is for oblique tests alone, as in CodedGraph. `after_pass` hears the mean loss at the
 // start and after each pass.
-DecisionGraph fine_tune(const DecisionGraph& graph, const Dataset& data, const RowChoice& rows,
+DecisionGraph fine_tune(DecisionGraph graph, const Dataset& data, const RowChoice& rows,
                         const GrowTargets& targets, const TuneParams& params, Team& team,
                         const double* numbers = nullptr,
                         const std::function<void(double)>& after_pass = {});

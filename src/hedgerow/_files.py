@@ -18,9 +18,10 @@ except ModuleNotFoundError:  # Windows, where a file that is open cannot be dele
 def replacing(path: str | os.PathLike, mode: str = "wb") -> Iterator[IO]:
     """A file to write that takes its name when the body has ended well.
 
-    It is written under a temporary name beside it. An error, a full disk or an interrupt leaves
-    what was there before, and nothing else. A process that is killed leaves its part; the next one
-    that writes the same file removes it.
+    It is written without a name, where the system has such files, or under a temporary name beside
+    it. An error, a full disk or an interrupt leaves what was there before, and nothing else. So
+    does a process that is killed; a part that had a name already is removed by the next one that
+    writes the same file.
 
     Parameters
     ----------
@@ -41,15 +42,23 @@ def replacing(path: str | os.PathLike, mode: str = "wb") -> Iterator[IO]:
     # Links are followed, so that the link stays and its file is replaced.
     path = path.resolve()
     _remove_stale(path)
-    part, file = _open_part(path, mode.replace("w", "x"), encoding)
+    part = None
+    file = _open_unnamed(path.parent, mode, encoding)
+    if file is None:
+        part, file = _open_part(path, mode.replace("w", "x"), encoding)
     try:
         with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if part is None:
+                part = _new_part(path)
+                # Any directory makes it the call that follows links.
+                os.link(_name_in_proc(file), part, src_dir_fd=file.fileno(), follow_symlinks=True)
         os.replace(part, path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
         raise
 
 
@@ -59,10 +68,32 @@ def write_text(path: str | os.PathLike, text: str) -> None:
         file.write(text)
 
 
+def _new_part(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
+
+
+def _open_unnamed(folder: Path, mode: str, encoding: str | None) -> IO | None:
+    """A new file that goes with its process until it is given a name; None where there are none."""
+    try:
+        file = os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), mode, encoding=encoding)
+    except (AttributeError, OSError):  # of another system, or of a file system without them
+        return None
+    if not os.path.exists(_name_in_proc(file)):
+        file.close()
+        return None
+    with suppress(OSError):
+        _lock(file)
+    return file
+
+
+def _name_in_proc(file: IO) -> str:
+    return f"/proc/self/fd/{file.fileno()}"
+
+
 def _open_part(path: Path, mode: str, encoding: str | None) -> tuple[Path, IO]:
     """A new file beside `path`, locked while it is open."""
     while True:
-        part = path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
+        part = _new_part(path)
         file = part.open(mode, encoding=encoding)
         with suppress(OSError):  # not every file system has locks
             _lock(file)
