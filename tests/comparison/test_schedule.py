@@ -24,7 +24,7 @@ class Standin:
 
     def __init__(self, name, family, foreseen, takes=None, ours=False, score=0.5):
         self.name, self.score = name, score
-        self.model = SimpleNamespace(family=family, is_ours=ours)
+        self.model = SimpleNamespace(family=family, is_ours=ours, budget="small")
         self._foreseen, self._takes = foreseen, foreseen if takes is None else takes
         self.folds, self.models, self.error, self.lacked_time = [], {}, None, False
         self.seconds_per_fold = None

@@ -35,6 +35,23 @@ def test_all_families_of_hedgerow_take_part(cancer):
     assert model.score(*cancer) > 0.93
 
 
+def test_a_time_is_kept_and_the_model_can_be_saved(cancer, tmp_path):
+    heard = []
+    model = hedgerow.fit_within(
+        *cancer,
+        max_splits=5,
+        models=QUICK[:1],
+        cv=2,
+        budget="60s",
+        progress=lambda *said: heard.append(said[:3]),
+    )
+    assert heard == [(0, 1, QUICK[0])]
+    hedgerow.save(model, tmp_path / "model.hedgerow")
+    assert hedgerow.load(tmp_path / "model.hedgerow").n_splits_ == model.n_splits_
+    with pytest.raises(TimeoutError, match="no model was done within 0.001"):
+        hedgerow.fit_within(*cancer, max_splits=500, models=["hedgerow TreeInTree"], budget=0.001)
+
+
 def test_latency_is_a_limit_too(cancer):
     model = hedgerow.fit_within(*cancer, max_latency_us=5000, models=QUICK[:1], cv=2)
     assert time_row(model, cancer[0]) < 5000

@@ -19,7 +19,7 @@ from hedgerow._records.container import damaged
 from hedgerow._records.values import Codec, Fields, Writer
 
 # What belongs to the machine or the fit, and not to the model.
-NOT_STORED = ("n_jobs", "checkpoint")
+NOT_STORED = ("n_jobs", "checkpoint", "held_out_")
 _SHAPE = re.compile(r"ndarray of shape \(([^)]*)\)")
 
 
@@ -34,7 +34,7 @@ def model_codec(name: str, cls: type[Estimator]) -> Codec:
 
     def encode(model: Estimator, writer: Writer, where: str) -> dict[str, Any]:
         given = model.__getstate__()  # layers of a cascade may be in files
-        known = {*parameters, *attributes}
+        known = {*parameters, *attributes, *NOT_STORED}
         undeclared = [name for name in given if name[0] != "_" and name not in known]
         if undeclared:
             raise TypeError(f"{where}.{undeclared[0]} is not declared, so no file can hold it.")

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from types import FrameType
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from hedgerow.cli import options
 from hedgerow.cli.leaderboard import leaderboard, summary, unranked
 from hedgerow.cli.options import note
 from hedgerow.comparison import Comparison
-from hedgerow.comparison.budget import in_words
+from hedgerow.comparison.budget import in_words, parse_budget
 from hedgerow.comparison.records import INTERRUPTED
 from hedgerow.datasets import LoadedData, load_data
 from hedgerow.datasets.columns import did_you_mean
@@ -85,6 +86,8 @@ def compare(
     debug: options.Debug = False,
 ) -> None:
     """Cross-validate every model on the same folds, beside other libraries'."""
+    began = perf_counter()
+    seconds = parse_budget(budget).seconds
     if resume and not files:
         raise typer.BadParameter("'--resume' reads from the folder of results: drop '--no-files'.")
     chosen = list(options.find_models(models)) if models else None
@@ -101,7 +104,7 @@ def compare(
         result = hedgerow.compare(
             table.X,
             table.y,
-            budget=budget,
+            budget=budget if seconds is None else max(seconds - (perf_counter() - began), 0.1),
             cv=folds,
             repeats=repeats,
             groups=column_of(table, groups, "--groups"),
@@ -113,18 +116,20 @@ def compare(
             reading=table.reading,
             scoring=metric,
             positive=positive,
-            task=check_task(task),
+            task=options.check_task(task),
             models=chosen,
             max_splits=max_splits,
             max_bytes=max_bytes,
             max_latency_us=max_latency_us,
             random_state=seed,
             n_jobs=jobs,
+            progress=options.listener(),
             name=table.name,
             target=table.target,
             journal=out / JOURNAL if files else None,
             resume=resume,
         )
+    result.budget = budget
     if files:
         write_text(out / RESULTS, result.to_json())
     for message in dict.fromkeys(str(warning.message) for warning in caught):
@@ -136,7 +141,8 @@ def compare(
         if stopped:
             note(f"the finished folds are in {out / JOURNAL}; '--resume' goes on from them")
         if not terminated:
-            write_models(result, out, stopped)
+            end = None if seconds is None else began + seconds
+            write_models(result, out, stopped, end)
         if not stopped:
             (out / JOURNAL).unlink(missing_ok=True)
     if stopped:
@@ -158,13 +164,6 @@ def column_of(table: LoadedData, name: str | None, option: str) -> Any:
         )
     is_read = option == "--time" and name in table.X.columns
     return np.asarray(table.X[name] if is_read else raw[name])
-
-
-def check_task(task: str | None) -> Any:
-    """The task as it was given."""
-    if task not in (None, "classification", "regression"):
-        raise typer.BadParameter(f"'--task' must be classification or regression, got {task!r}.")
-    return task
 
 
 @contextmanager
@@ -210,8 +209,8 @@ def show(result: Comparison, as_json: bool) -> None:
             page.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def write_models(result: Comparison, folder: Path, stopped: bool) -> None:
-    """Write the best of hedgerow's models and the report, and say so.
+def write_models(result: Comparison, folder: Path, stopped: bool, end: float | None) -> None:
+    """Write the best of hedgerow's models and the report, in time, and say so.
 
     After an interrupt the one fit that is still made is announced, and the report has no others.
     """
@@ -227,7 +226,8 @@ def write_models(result: Comparison, folder: Path, stopped: bool) -> None:
         (folder / MODEL).unlink(missing_ok=True)  # it would be that of an earlier run
         note(f"no {MODEL}: none of hedgerow's models is better than a constant")
     try:
-        result.report(refit=not stopped).write_html(folder / REPORT)
+        left = None if end is None else end - perf_counter()
+        result.report(refit=not stopped, seconds=left).write_html(folder / REPORT)
         note(f"wrote {folder / REPORT}")
     except ModuleNotFoundError as error:
         note(f"no {REPORT}: {error}")

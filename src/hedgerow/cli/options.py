@@ -1,19 +1,24 @@
 """Options that several commands share, and how they print."""
 
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from hedgerow.comparison.budget import in_words
 from hedgerow.comparison.models import MODELS, Model
 from hedgerow.datasets import LoadedData
 from hedgerow.datasets.columns import did_you_mean
 from hedgerow.datasets.text_files import TextOptions
 
 MOST_NOTES = 20
+
+SECONDS_BETWEEN_LINES = 20.0
 
 Data = Annotated[
     str,
@@ -85,6 +90,29 @@ def note(text: str) -> None:
     console.print("hedgerow:", text, markup=False, highlight=False, soft_wrap=True)
 
 
+def listener() -> Any:
+    """Progress of something long: a bar in a terminal, elsewhere a line now and then."""
+    if sys.stderr.isatty():
+        return None
+    last = perf_counter()
+
+    def tell(done: int, total: int, what: str, seconds: float | None) -> None:
+        nonlocal last
+        if perf_counter() - last > SECONDS_BETWEEN_LINES:
+            last = perf_counter()
+            left = "" if seconds is None else f", {in_words(seconds)} left"
+            note(f"{done} of {total} done{left}; {what}")
+
+    return tell
+
+
+def check_task(task: str | None) -> Any:
+    """The task as it was given."""
+    if task not in (None, "classification", "regression"):
+        raise typer.BadParameter(f"'--task' must be classification or regression, got {task!r}.")
+    return task
+
+
 def names_in(text: str | None) -> list[str]:
     """Names between commas."""
     return [name.strip() for name in text.split(",") if name.strip()] if text else []
@@ -143,6 +171,13 @@ def find_models(words: str, *, ours: bool = False) -> dict[str, Model]:
         word = typed.lower()
         exact = [n for n in known if word in (n.lower(), n.lower().removeprefix("hedgerow "))]
         matching = exact or [n for n in known if word in n.lower()]
+        peers = [n for n in MODELS if word and word in n.lower()]
+        if not matching and peers:
+            raise typer.BadParameter(
+                f"{peers[0]} is of another library: 'hedgerow compare' compares with it, but its "
+                "own library trains and saves it. Of hedgerow's there are "
+                f"{', '.join(short)}."
+            )
         if not word or not matching:
             raise typer.BadParameter(
                 f"no model is called {typed!r}; there are {', '.join(known)}."

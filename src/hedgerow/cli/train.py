@@ -15,7 +15,7 @@ from hedgerow._files import replacing
 from hedgerow.cli import options
 from hedgerow.cli.options import note
 from hedgerow.comparison.sizes import count_bytes, count_splits
-from hedgerow.comparison.tables import drop_columns, guess_task, useless_columns
+from hedgerow.comparison.tables import check_names, drop_columns, guess_task, useless_columns
 from hedgerow.datasets import load_data
 from hedgerow.datasets.columns import (
     check_columns,
@@ -44,6 +44,13 @@ def train(
     max_splits: options.MaxSplits = None,
     max_bytes: options.MaxBytes = None,
     max_latency_us: options.MaxLatency = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Within a limit, the time to look for it: 90s, 10min."),
+    ] = None,
+    task: options.TaskOption = None,
+    drop: options.Drop = None,
+    keep: options.Keep = None,
     out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.hedgerow"),
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -56,32 +63,45 @@ def train(
     """
     text = options.text_options(sep, decimal, encoding)
     table = load_data(data, target, **text._asdict(), na=options.names_in(na))
-    dropped = useless_columns(table.X)
+    kept = check_names(table.X, options.names_in(keep), "--keep")
+    unwanted = check_names(table.X, options.names_in(drop), "--drop")
+    dropped = useless_columns(table.X, kept)
     options.note_all(table.notes, data)
     for name, why in dropped.items():
         note(f"left out '{name}': it {why}")
-    X, y = drop_columns(table.X, dropped), table.y
-    task = guess_task(y)
+    X, y = drop_columns(table.X, {*dropped, *unwanted}), table.y
+    known = options.check_task(task) or guess_task(y)
     limits = {
         "max_splits": max_splits,
         "max_bytes": max_bytes,
         "max_latency_us": max_latency_us,
     }
     if any(limit is not None for limit in limits.values()):
-        fitted = hedgerow.fit_within(X, y, **limits, random_state=seed, n_jobs=jobs)  # type: ignore
+        fitted = hedgerow.fit_within(
+            X,
+            y,
+            **limits,  # type: ignore[arg-type]
+            task=known,
+            random_state=seed,
+            n_jobs=jobs,
+            budget=budget,
+            progress=options.listener(),
+        )
+    elif budget is not None:
+        raise typer.BadParameter("'--budget' goes with a limit: --max-splits, --max-bytes, ...")
     else:
         names = options.find_models(model, ours=True)
         if len(names) > 1:
             raise typer.BadParameter(f"'{model}' may be {' or '.join(names)}.")
         (entry,) = names.values()
-        estimator = entry.make(task, seed=seed, n_jobs=jobs)
+        estimator = entry.make(known, seed=seed, n_jobs=jobs)
         fitted = estimator.set_params(**_parse(settings)).fit(X, y)
     if table.reading is not None:
         fitted.reading_ = table.reading
     hedgerow.save(fitted, out)
     record = {
         "model": type(fitted).__name__,
-        "task": task,
+        "task": known,
         "rows": len(y),
         "features": X.shape[1],
         "splits": count_splits(fitted),

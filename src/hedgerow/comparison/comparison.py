@@ -17,7 +17,7 @@ from hedgerow._reading import TableReading
 from hedgerow.comparison.metrics import DEFAULTS, gain
 from hedgerow.comparison.ranking import judge, rank
 from hedgerow.comparison.records import CONSTANT, COSTS, Cost, Data, Result, Task
-from hedgerow.comparison.report import Report, summarise
+from hedgerow.comparison.report import Patience, Report, summarise
 
 FORMAT = 2  # of results.json
 
@@ -260,7 +260,7 @@ class Comparison:
             return self.rows
         return pd.DataFrame(self.rows)
 
-    def report(self, *, refit: bool = True) -> Report:
+    def report(self, *, refit: bool = True, seconds: float | None = None) -> Report:
         """The report: an object with ``html()``, ``json()``, ``write_html(path)``, ``open()``.
 
         Parameters
@@ -268,12 +268,16 @@ class Comparison:
         refit : bool, default=True
             Whether to fit models for it, on all rows. Without, it shows those that are there. Of a
             comparison that was read from a file, it has scores and costs, but no model.
+        seconds : float, default=None
+            About what it may take: models that would take longer are not fitted for it, and
+            importances are shuffled less often. By default as long as it needs, mostly under half a
+            minute.
 
         Returns
         -------
         report : Report
         """
-        return Report(summarise(self, refit))
+        return Report(summarise(self, refit, Patience(seconds)))
 
     def _repr_html_(self) -> str:
         table = self.table

@@ -16,6 +16,7 @@ from time import perf_counter
 from hedgerow.comparison.budget import Listener, in_words
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import FoldJournal
+from hedgerow.comparison.models import BUDGETS
 from hedgerow.comparison.records import INTERRUPTED
 from hedgerow.comparison.run import Run
 
@@ -158,9 +159,9 @@ class Schedule:
 
 
 def by_worth(runs: list[Run]) -> list[Run]:
-    """The runs in the order in which they enter: families take turns."""
+    """The runs in the order in which they enter: families take turns, slow models come last."""
     queues: dict[str, deque[Run]] = {}
-    for run in runs:
+    for run in sorted(runs, key=lambda run: BUDGETS.index(run.model.budget)):
         queues.setdefault(run.model.family, deque()).append(run)
     turns = [*TURNS, *(family for family in queues if family not in TURNS)]
     order: list[Run] = []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,15 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from hedgerow import _parameters as parameters
 from hedgerow._columns import take_rows
 from hedgerow._table import Table
+from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
+from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
 from hedgerow.comparison.sizes import ROWS_TIMED, count_bytes, count_splits, time_row
 from hedgerow.comparison.tables import read_target
 
+# Families from the quickest on, which is the order in which they are tried.
+SLOWER = ("tree", "graph", "additive", "forest", "boosting", "embedding", "cascade")
 MOST_SPLITS = 4096  # where the limit is not one of splits
 MOST_SETTINGS = 12  # of one model
 BYTES_PER_SPLIT = 16  # at the least
@@ -265,6 +270,8 @@ def fit_within(
     cv: int = 3,
     random_state: int = 0,
     n_jobs: int | None = None,
+    budget: str | float | None = None,
+    progress: bool | Listener | None = None,
 ) -> Any:
     """Fit the best of hedgerow's models within a limit, over all families.
 
@@ -291,6 +298,11 @@ def fit_within(
     random_state : int, default=0
     n_jobs : int, default=None
         Threads of each model.
+    budget : str or float, default=None
+        A time such as "2min", or seconds: models that are not done when it is up do not take part.
+        The quickest come first.
+    progress : bool or callable, default=None
+        As in `compare`.
 
     Returns
     -------
@@ -314,18 +326,29 @@ def fit_within(
         raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
     y, task = read_target(y, task)
     table = read_table(BaseEstimator(), X, y, task)
-    choices = {}
-    for name, model in choose_models(models, task, ours=True).items():
-        choice = Choice(
-            maker(model, task, random_state, n_jobs),
-            settings_of(model, limits),
-            task,
-            limits,
-            cv,
-            random_state,
-        )
-        with suppress(LimitError):
-            choices[name] = choice.fit(table)
+    chosen = choose_models(models, task, ours=True)
+    choices: dict[str, Choice] = {}
+    late: list[str] = []
+    seconds, began = parse_budget(budget).seconds, perf_counter()
+    with progress_bar(progress) as listener, Interrupts() as interrupts:
+        for name in sorted(chosen, key=lambda name: _slowness(chosen[name])):
+            left = None if seconds is None else max(began + seconds - perf_counter(), 0.0)
+            listener(len(choices) + len(late), len(chosen), name, left)
+            choice = Choice(
+                maker(chosen[name], task, random_state, n_jobs),
+                settings_of(chosen[name], limits),
+                task,
+                limits,
+                cv,
+                random_state,
+            )
+            try:
+                with suppress(LimitError), interrupts.limit(left):
+                    choices[name] = choice.fit(table)
+            except TimeoutError:
+                late.append(name)
+    if not choices and late:
+        raise TimeoutError(f"no model was done within {budget}; {late[0]} took longer.")
     if not choices:
         raise LimitError(f"no setting keeps the limits {limits}.")
     name = max(choices, key=lambda name: choices[name].score_)
@@ -340,6 +363,10 @@ def fit_within(
         count_bytes(best.chosen_),
     )
     return best.chosen_
+
+
+def _slowness(model: Model) -> int:
+    return SLOWER.index(model.family) if model.family in SLOWER else len(SLOWER)
 
 
 def maker(model: Model, task: Task, seed: int, n_jobs: int | None) -> Callable[[Settings], Any]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from hedgerow._columns import take_rows
 from hedgerow.comparison.report.model import fitted
+from hedgerow.comparison.report.patience import Patience
 from hedgerow.inspect.colours import class_colours, node_colours
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ MOST_ANCHORS = 150
 
 
 def look_at_embedding(
-    comparison: "Comparison", X: Any, y: np.ndarray, refit: bool
+    comparison: "Comparison", X: Any, y: np.ndarray, refit: bool, patience: Patience
 ) -> dict[str, Any] | None:
     """Return places and colours of some rows and of the largest anchors; None if there are none."""
     result = next(
@@ -25,7 +26,7 @@ def look_at_embedding(
     )
     if result is None:
         return None
-    embedding = getattr(fitted(comparison, result, refit), "embedding_", None)
+    embedding = getattr(fitted(comparison, result, refit, patience), "embedding_", None)
     if embedding is None:
         return None
     sample = np.random.default_rng(comparison.random_state).permutation(len(y))[:MOST_ROWS]

@@ -16,7 +16,6 @@ from hedgerow._columns import take_rows
 from hedgerow.comparison.sizes import bare
 from hedgerow.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-SECONDS = 20.0  # for all of it, about
 MOST_ROWS = 2000  # held out, of a fold
 MOST_FEATURES = 40
 SHUFFLES = 10
@@ -29,6 +28,7 @@ def permutation_importance(
     tests: Mapping[int, np.ndarray],
     seed: int,
     is_classifier: bool,
+    seconds: float = 20.0,
 ) -> dict[str, Any]:
     """Shuffle the features of held-out rows.
 
@@ -42,6 +42,8 @@ def permutation_importance(
         The rows that each fold holds out.
     seed : int
     is_classifier : bool
+    seconds : float, default=20.0
+        For all of it, about.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def permutation_importance(
     repeats = max(SHUFFLES // max(len(tests), 1), 2)
     folds = 0
     for fold, test in tests.items():
-        if folds and (perf_counter() - began) * (folds + 1) / folds > SECONDS:
+        if folds and (perf_counter() - began) * (folds + 1) / folds > seconds:
             break
         model = model_of(fold)
         if model is None:
@@ -71,7 +73,7 @@ def permutation_importance(
             for place, feature in enumerate(features):
                 shuffled = _shuffled(held_out, feature, rng.permutation(len(test)))
                 drops[place].append(base - metric(actual, model.predict(shuffled)))
-            if perf_counter() - began > SECONDS and (folds or repeat):
+            if perf_counter() - began > seconds and (folds or repeat):
                 break
         folds += 1
     return {"features": features, "drops": np.array(drops), "folds": folds}

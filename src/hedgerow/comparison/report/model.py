@@ -11,6 +11,7 @@ import numpy as np
 
 from hedgerow._columns import take_rows
 from hedgerow.comparison.records import Result
+from hedgerow.comparison.report.patience import Patience
 from hedgerow.inspect import member
 from hedgerow.inspect.colours import MIXED, class_colours, node_colours
 from hedgerow.inspect.layout import lay_out
@@ -19,7 +20,6 @@ from hedgerow.inspect.reading import CATEGORY, OBLIQUE, Reading, read
 if TYPE_CHECKING:
     from hedgerow.comparison.comparison import Comparison
 
-SLOW = 30.0  # seconds to fit: an extra picture is not worth more
 IT_IS_BEST = "It is the best model of this comparison."
 MOST_NODES = 4000
 MOST_TERMS = 40_000  # numbers of oblique tests and of rows that go into the page
@@ -27,25 +27,24 @@ MOST_ROWS = 40
 SHOWN, WIDEST = 31, 8  # nodes that are drawn at first, and how many of them side by side
 
 
-def fitted(comparison: "Comparison", result: Result, refit: bool) -> Any:
+def fitted(comparison: "Comparison", result: Result, refit: bool, patience: Patience) -> Any:
     """Return a model fitted on all rows.
 
-    None if it would have to be fitted, which is not wanted or, for one that is not the best, would
-    take too long.
+    None if it would have to be fitted, which is not wanted or would take too long.
     """
-    is_quick = np.median(result.fit_seconds) < SLOW
-    return comparison.fit(
-        result.name, refit=refit and bool(is_quick or result is comparison.best_result)
-    )
+    allowed = refit and patience.allows(result, result is comparison.best_result)
+    return comparison.fit(result.name, refit=allowed)
 
 
-def choose(comparison: "Comparison", refit: bool) -> tuple[str, Any, str] | None:
+def choose(
+    comparison: "Comparison", refit: bool, patience: Patience
+) -> tuple[str, Any, str] | None:
     """Return name and fitted model to draw, and why it is the one; None if there is nothing."""
     best = comparison.best_result
     ours = [r for r in comparison.ranked if r.is_ours]
     for result in ours:
         if result.family in ("tree", "graph"):
-            model = fitted(comparison, result, refit)
+            model = fitted(comparison, result, refit, patience)
             if hasattr(model, "graph_"):
                 why = (
                     "Nothing is better than a constant; this is the best single tree or graph."
@@ -55,7 +54,7 @@ def choose(comparison: "Comparison", refit: bool) -> tuple[str, Any, str] | None
                 )
                 return result.name, model, IT_IS_BEST if result is best else why
     for result in ours:
-        model = fitted(comparison, result, refit)
+        model = fitted(comparison, result, refit, patience)
         if hasattr(model, "estimators_"):
             one = member(model, 0, comparison.X, comparison.y)
             if hasattr(one, "graph_"):

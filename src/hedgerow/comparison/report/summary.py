@@ -15,6 +15,7 @@ from hedgerow.comparison.records import COSTS, UNITS, Result
 from hedgerow.comparison.report.embedding import look_at_embedding
 from hedgerow.comparison.report.importance import MOST_FEATURES, permutation_importance
 from hedgerow.comparison.report.model import choose, describe, fitted
+from hedgerow.comparison.report.patience import Patience
 from hedgerow.datasets.summary import summarise_columns
 
 if TYPE_CHECKING:  # it makes reports, and so imports this package
@@ -24,7 +25,7 @@ MOST_POINTS = 400
 MOST_BARS = 15
 
 
-def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
+def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict[str, Any]:
     """Summarise a comparison.
 
     Parameters
@@ -32,6 +33,8 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
     comparison : Comparison
     refit : bool
         Whether models may be fitted for it.
+    patience : Patience
+        The time there is.
 
     Returns
     -------
@@ -81,8 +84,7 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
     summary["errors"] = _errors(comparison, comparison.best_model, y)
     if X is None or comparison.splits is None:
         return summary
-    summary["importance"] = _importance(comparison, X, y, refit)
-    chosen = choose(comparison, refit)
+    chosen = choose(comparison, refit, patience)
     if chosen is not None:
         name, model, why = chosen
         result = comparison[name]
@@ -92,8 +94,9 @@ def summarise(comparison: "Comparison", refit: bool) -> dict[str, Any]:
             "score": _number(result.mean(comparison.metric)),
             **describe(model, X, y, result.predictions, comparison.random_state),
         }
-    summary["embedding"] = look_at_embedding(comparison, X, y, refit)
-    summary["layers"] = _layers(comparison, refit)
+    summary["embedding"] = look_at_embedding(comparison, X, y, refit, patience)
+    summary["layers"] = _layers(comparison, refit, patience)
+    summary["importance"] = _importance(comparison, X, y, refit, patience)
     return summary
 
 
@@ -285,9 +288,11 @@ def _residuals(actual: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
 
 
 def _importance(
-    comparison: "Comparison", X: Any, y: np.ndarray, refit: bool
+    comparison: "Comparison", X: Any, y: np.ndarray, refit: bool, patience: Patience
 ) -> dict[str, Any] | None:
     best = comparison.best_model
+    if patience.for_importance <= 0:
+        return None
     found = permutation_importance(
         lambda fold: comparison.fit_fold(best.name, fold, refit=refit),
         X,
@@ -295,6 +300,7 @@ def _importance(
         {fold: comparison.splits[fold][1] for fold in best.folds} if comparison.splits else {},
         comparison.random_state,
         comparison.task == "classification",
+        patience.for_importance,
     )
     if not found["folds"]:
         return None
@@ -321,11 +327,11 @@ def _importance(
     }
 
 
-def _layers(comparison: "Comparison", refit: bool) -> dict[str, Any] | None:
+def _layers(comparison: "Comparison", refit: bool, patience: Patience) -> dict[str, Any] | None:
     """Return the score of each layer of the best cascade."""
     for result in comparison.ranked:
         if result.is_ours and result.family == "cascade":
-            scores = getattr(fitted(comparison, result, refit), "layer_scores_", None)
+            scores = getattr(fitted(comparison, result, refit, patience), "layer_scores_", None)
             if scores is not None and len(scores):
                 return {"model": result.name, "scores": [float(s) for s in scores]}
     return None
