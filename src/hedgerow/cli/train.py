@@ -62,9 +62,10 @@ def train(
     With a limit it is the best of hedgerow's models within it, whatever its kind.
     """
     text = options.text_options(sep, decimal, encoding)
-    table = load_data(data, target, **text._asdict(), na=options.names_in(na))
-    kept = check_names(table.X, options.names_in(keep), "--keep")
-    unwanted = check_names(table.X, options.names_in(drop), "--drop")
+    wanted, words = options.names_in(keep), options.names_in(na)
+    table = load_data(data, target, **text._asdict(), na=words, keep=wanted)
+    kept = check_names(table.X, options.features_of(table, wanted), "--keep")
+    unwanted = check_names(table.X, options.features_of(table, options.names_in(drop)), "--drop")
     dropped = useless_columns(table.X, kept)
     options.note_all(table.notes, data)
     for name, why in dropped.items():
