@@ -1,6 +1,7 @@
 #include "boost/boosting.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/random.hpp"
@@ -174,7 +175,8 @@ class Booster {
         if (losses.size() <= stopping.patience) return false;
         const auto recent = losses.end() - static_cast<std::ptrdiff_t>(stopping.patience);
         const double before = *std::min_element(losses.begin(), recent);
-        return *std::min_element(recent, losses.end()) > before - stopping.least;
+        return *std::min_element(recent, losses.end()) >
+               before - stopping.least * std::abs(losses.front());
     }
 
     void keep_best() {

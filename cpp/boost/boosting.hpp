@@ -2,8 +2,9 @@
 //
 // round     derivatives of all rows, then one tree for each score; its values are added to the
 //           scores of all rows, those that it was not grown on too
-// stopping  the loss of held-out rows is taken after each round; when it has not fallen by `least`
-//           for `patience` rounds, boosting ends, and the rounds after the best one are dropped
+// stopping  the loss of held-out rows is taken after each round; when it has not fallen for
+//           `patience` rounds, by the share `least` of the loss before the first, boosting ends,
+//           and the rounds after the best one are dropped
 #pragma once
 
 #include <atomic>

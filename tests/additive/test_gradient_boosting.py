@@ -180,7 +180,7 @@ def equal(a, b):
 def test_the_model_is_the_same_for_any_n_jobs(settings):
     X, y = make_regression(40_000, 6, noise=10, random_state=0)
     models = [
-        GradientBoostingRegressor(max_iter=4, n_jobs=n_jobs, random_state=0, **settings).fit(X, y)
+        GradientBoostingRegressor(max_iter=3, n_jobs=n_jobs, random_state=0, **settings).fit(X, y)
         for n_jobs in (1, 2, 5)
     ]
     assert equal(models[0], models[1]) and equal(models[0], models[2])
@@ -200,8 +200,9 @@ def test_a_weight_of_two_is_a_row_twice(loss):
     y = np.exp(y / 3)
     twice = np.random.default_rng(1).integers(0, 3, len(X))
     model = GradientBoostingRegressor(
-        loss=loss, max_iter=5, min_samples_leaf=1, max_bins=None, **REGRESSORS[loss]
-    )
+        loss=loss, max_iter=5, min_samples_leaf=1, max_bins=None, early_stopping=False,
+        **REGRESSORS[loss],
+    )  # fmt: skip
     copies = np.repeat(np.arange(len(X)), twice)
     weighted = clone(model).fit(X, y, twice)
     repeated = clone(model).fit(X.iloc[copies].reset_index(drop=True), y[copies])
@@ -224,7 +225,8 @@ def test_monotonic_constraints_hold_everywhere(loss, direction):
     X = rng.uniform(size=(500, 3))
     X[rng.random(X.shape) < 0.05] = np.nan
     y = np.exp(np.sin(8 * np.nan_to_num(X[:, 0])) + np.nan_to_num(X[:, 1]) + rng.normal(size=500))
-    settings = {"loss": loss, "max_iter": 25, "min_samples_leaf": 5} | REGRESSORS[loss]
+    settings = {"loss": loss, "max_iter": 50, "min_samples_leaf": 5, "early_stopping": False}
+    settings |= REGRESSORS[loss]
     model = GradientBoostingRegressor(monotonic_cst=[direction, 0, 0], **settings).fit(X, y)
     steps = np.linspace(0, 1, 60)
     for row in X[:20]:
@@ -276,7 +278,9 @@ def test_interaction_constraints_hold_on_every_path(given, allowed):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     y = X[:, 0] * X[:, 1] + X[:, 1] * X[:, 2] + X[:, 3] * X[:, 0] + X.sum(axis=1)
-    model = GradientBoostingRegressor(max_iter=15, interaction_cst=given, min_samples_leaf=5)
+    model = GradientBoostingRegressor(
+        max_iter=40, interaction_cst=given, min_samples_leaf=5, early_stopping=False
+    )
     used = {path for graph in model.fit(X, y).graphs_ for path in paths(graph)}
     assert all(any(path <= group for group in allowed) for path in used)
     assert len(set.union(*map(set, used))) == 4
@@ -286,7 +290,7 @@ def test_leaves_depth_and_rows_keep_their_limits():
     X, y = frame(1000)
     labels = np.digitize(y, [0, 1.5])
     model = GradientBoostingClassifier(
-        max_iter=5, max_leaf_nodes=9, max_depth=4, min_samples_leaf=30
+        max_iter=5, max_leaf_nodes=9, max_depth=4, min_samples_leaf=30, early_stopping=False
     ).fit(X, labels)
     assert len(model.graphs_) == 15 and model.n_trees_per_iteration_ == 3
     for graph in model.graphs_:
@@ -324,14 +328,29 @@ def test_early_stopping_keeps_the_best_round():
     judged = clone(model).set_params(validation_fraction=None, max_iter=5).fit(X, labels)
     assert judged.validation_score_.size == 0
     assert judged.train_score_[-1] == pytest.approx(-loss_of(judged, X, labels))
-    never = clone(model).set_params(early_stopping="auto", max_iter=20).fit(X, labels)
+    never = clone(model).set_params(early_stopping=False, max_iter=20).fit(X, labels)
     assert not never.do_early_stopping_ and never.n_iter_ == 20 and never.train_score_.size == 0
+
+
+def test_the_number_of_rounds_is_chosen_on_folds_and_boosted_on_all_rows():
+    X, y = frame(800)
+    model = GradientBoostingRegressor(learning_rate=0.3, n_iter_no_change=5).fit(X, y)
+    assert model.do_early_stopping_ and 0 < model.n_iter_ < 100
+    assert model.validation_score_[-1] == model.validation_score_.max()
+    fixed = GradientBoostingRegressor(
+        learning_rate=0.3, early_stopping=False, max_iter=model.n_iter_
+    ).fit(X, y)
+    assert equal(model, fixed)
+    scaled = clone(model).fit(X, 1e-6 * y)  # when to stop does not depend on the unit
+    assert scaled.n_iter_ == model.n_iter_
+    on = clone(model).set_params(warm_start=True, max_iter=3).fit(X, y)
+    assert on.n_iter_ == 3 and not on.do_early_stopping_
 
 
 def test_staged_predictions_end_with_the_prediction():
     X, y = frame()
     labels = np.digitize(y, [0, 1.5])
-    model = GradientBoostingClassifier(max_iter=4).fit(X, labels)
+    model = GradientBoostingClassifier(max_iter=4, early_stopping=False).fit(X, labels)
     staged = list(model.staged_predict_proba(X))
     assert len(staged) == 4
     np.testing.assert_array_equal(staged[-1], model.predict_proba(X))
@@ -339,7 +358,7 @@ def test_staged_predictions_end_with_the_prediction():
     functions = list(model.staged_decision_function(X))
     np.testing.assert_array_equal(functions[-1], model.decision_function(X))
     assert not np.array_equal(functions[0], functions[1])
-    numbers = GradientBoostingRegressor(max_iter=4, loss="gamma").fit(X, np.exp(y))
+    numbers = GradientBoostingRegressor(max_iter=40, loss="gamma").fit(X, np.exp(y))
     np.testing.assert_array_equal(list(numbers.staged_predict(X))[-1], numbers.predict(X))
 
 
@@ -349,7 +368,9 @@ def test_many_categories_and_unknown_ones():
     effect = rng.normal(size=400)
     X = pd.DataFrame({"shop": pd.Categorical([f"shop {c}" for c in codes]), "u": rng.random(4000)})
     y = effect[codes] + 0.1 * rng.normal(size=4000)
-    model = GradientBoostingRegressor(max_iter=60, category_smoothing=1.0).fit(X, y)
+    model = GradientBoostingRegressor(
+        max_iter=60, category_smoothing=1.0, learning_rate=0.1, early_stopping=False
+    ).fit(X, y)
     assert model.score(X, y) > 0.8
     later = X.head(2).assign(shop=pd.Categorical(["nowhere", None]))
     assert np.isfinite(model.predict(later)).all()
@@ -373,8 +394,9 @@ def test_importances_find_the_features_that_matter():
 def test_a_callback_hears_of_the_rounds_and_can_end_the_fit():
     X, y = frame()
     heard = []
-    model = GradientBoostingRegressor(max_iter=7, callback=lambda *told: heard.append(told))
-    model.fit(X, y)
+    model = GradientBoostingRegressor(
+        max_iter=7, early_stopping=False, callback=lambda *told: heard.append(told)
+    ).fit(X, y)
     assert heard[-1] == (7, 7)
 
     def refuse(done, n):

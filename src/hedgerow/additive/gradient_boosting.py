@@ -6,31 +6,34 @@ these models have. Grown by the engine (``cpp/boost``) on the bins that all of h
 share. Derivatives are summed up as whole numbers, so that the model is the same for any number of
 threads, bit by bit.
 
-Differences from scikit-learn, all of them on purpose: rounds after the best one are dropped when
-fitting stops early; ``learning_rate="auto"`` goes by the number of rounds; rows can be drawn
-(``subsample``); missing values and categories need no encoding, and a category may have any name.
+Differences from scikit-learn, all of them on purpose: by default the number of rounds is chosen on
+folds and the model then fitted to all rows; rounds after the best one are dropped when fitting
+stops early; ``tol`` is a share of the loss, not a number in its unit; steps of counts that would
+overshoot are shortened; rows can be drawn (``subsample``); categories may be any number.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import BoostParams, boost
+from hedgerow._engine import BoostParams, Dataset, DecisionGraph, boost
 from hedgerow._estimator import fitted, parameter
 from hedgerow._growth import FeatureDrawParameter
 from hedgerow._parameters import Rule, integer, option, real, refuse
-from hedgerow._progress import progress
+from hedgerow._progress import Progress, progress
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
 
-_MANY_ROWS = 10_000  # from here on early_stopping="auto" stops early
+_FOLDS = 5  # of which rounds are chosen on some
+_JUDGED_ROWS = 20_000  # that many rows, or all five folds, are learned from to choose the rounds
 _NO_ROWS = np.empty(0, dtype=np.uint32)
 
 
@@ -69,18 +72,70 @@ def _check_validation(name: str, value: Any) -> None:
         refuse(name, "a number between 0 and 1, a positive int or None", value)
 
 
+class _Losses(NamedTuple):
+    """Mean losses before the first round and after each."""
+
+    train: np.ndarray
+    held: np.ndarray
+
+
+class _Boosted(NamedTuple):
+    intercept: np.ndarray
+    graphs: list[DecisionGraph]
+    losses: _Losses
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """Boosting on one table: all but the rows, the number of rounds, and where it starts."""
+
+    data: Dataset
+    targets: np.ndarray
+    weights: np.ndarray | None
+    rows: np.ndarray  # all that count
+    params: BoostParams
+    least: float
+    n_jobs: int
+
+    def boost(
+        self,
+        train: np.ndarray,
+        held: np.ndarray,
+        n_rounds: int,
+        *,
+        patience: int = 0,
+        done: int = 0,
+        scores: np.ndarray | None = None,
+        report: Progress | None = None,
+    ) -> _Boosted:
+        intercept, graphs, *losses = boost(
+            self.data,
+            self.targets,
+            self.weights,
+            train,
+            held,
+            self.params,
+            n_rounds,
+            done,
+            scores,
+            patience=patience,
+            least=self.least,
+            n_jobs=self.n_jobs,
+            progress=report,
+        )
+        return _Boosted(intercept, graphs, _Losses(*losses))
+
+
 class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
     """What boosted classifiers and regressors share."""
 
-    learning_rate: float | str = parameter(
-        0.1,
-        real(0, above=True),
-        "What each tree's values are multiplied with.",
+    learning_rate: float = parameter(
+        0.05, real(0, above=True), "What each tree's values are multiplied with."
     )
     max_iter: int = parameter(
-        100,
+        1000,
         integer(1, high=parameters.MOST_MEMBERS),
-        "Rounds; each grows one tree, or one for each of several classes.",
+        "Most rounds; each grows one tree, or one for each of several classes.",
     )
     max_leaf_nodes: int | None = parameter(
         31, integer(2, optional=True), "Most leaves of a tree; None for no limit."
@@ -123,7 +178,10 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
     early_stopping: bool | str = parameter(
         "auto",
         Rule('bool or "auto"', _check_early_stopping),
-        'Stop when the loss of held-out rows no longer falls; "auto" does so from 10,001 rows on.',
+        "True holds ``validation_fraction`` of the rows out and stops when their loss no longer "
+        'falls. "auto" chooses the number of rounds that way on up to five folds, the fewer the '
+        "more rows there are, and then boosts so many rounds on all rows; with ``warm_start`` it "
+        "is False. False boosts ``max_iter`` rounds.",
     )
     validation_fraction: Any = parameter(
         0.1,
@@ -132,9 +190,13 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
         "rows.",
     )
     n_iter_no_change: int = parameter(
-        10, integer(1), "Stop when so many rounds in a row brought no loss below those before."
+        30, integer(1), "Stop when so many rounds in a row brought no loss below those before."
     )
-    tol: float = parameter(1e-7, real(0), "How far a loss must fall to count as lower.")
+    tol: float = parameter(
+        1e-7,
+        real(0),
+        "How far a loss must fall to count as lower: a share of the loss before the first round.",
+    )
     random_state: Any = parameter(
         None,
         parameters.SEED,
@@ -148,18 +210,17 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
         "Called now and then while fitting, with (rounds done, rounds to do).",
     )
 
-    do_early_stopping_: bool = fitted("bool", "Whether rows were held out, or judged, to stop.")
+    do_early_stopping_: bool = fitted("bool", "Whether the loss of rows decided when to stop.")
     seed_: int = fitted("int", "What was left to chance follows from it.")
     train_score_: np.ndarray = fitted(
         "ndarray of shape (n_judged,)",
-        "Minus the mean loss of the training rows (of 10,000 of them where there are more) before "
-        "the first round and after each; empty without early stopping.",
+        "Minus the mean loss of the training rows (of some 10,000 of them where there are more) "
+        'before the first round and after each, of the last fold with ``early_stopping="auto"``; '
+        "empty without early stopping.",
     )
     validation_score_: np.ndarray = fitted(
         "ndarray of shape (n_held_judged,)", "The same of the rows that were held out."
     )
-
-    _losses: ClassVar[tuple[str, ...]]
 
     def check_parameters(self) -> None:
         super().check_parameters()
@@ -185,55 +246,78 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
         self.check_parameters()
         table = self.read_table(X, y, sample_weight)
         self._check_targets(table)
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
         goes_on = self.warm_start and hasattr(self, "graphs_")
         if goes_on:
             self._check_kept(table)
         seed = self.seed_ if goes_on else _seed_from(self.random_state)
-        weights = table.weighed(getattr(self, "class_weight", None))
-        rows = np.arange(table.n_rows, dtype=np.uint32)
-        rows = rows if weights is None else rows[weights > 0]
-        stops = len(rows) > _MANY_ROWS if self.early_stopping == "auto" else self.early_stopping
-        rows, held = self._divided(table, rows, seed) if stops else (rows, _NO_ROWS)
-        params = self._params(table, seed)
+        rounds = self._rounds(table, seed)
         done = self.n_iter_ if goes_on else 0
+        n_rounds = 0 if table.n_classes == 1 else self.max_iter - done
+        chooses = self.early_stopping == "auto" and not self.warm_start
+        stops = self.early_stopping != "auto" and bool(self.early_stopping)
+        losses = _Losses(np.empty(0), np.empty(0))
+        if chooses and n_rounds:
+            n_rounds, losses = self._chosen_rounds(rounds, n_rounds)
+        train, held = self._divided(table, rounds.rows, seed) if stops else (rounds.rows, _NO_ROWS)
         scores = None
         if goes_on:
-            scores = np.ascontiguousarray(self._sum.scores(table.matrix(), n_jobs).T)
-        n_rounds = 0 if table.n_classes == 1 else self.max_iter - done
-        data = table.bins(self.max_bins, n_jobs)
+            scores = np.ascontiguousarray(self._sum.scores(table.matrix(), rounds.n_jobs).T)
         with progress(self.verbose, self.callback, n_rounds, type(self).__name__) as report:
-            intercept, graphs, train, validation = boost(
-                data,
-                table.targets,
-                weights,
-                rows,
+            intercept, graphs, judged = rounds.boost(
+                train,
                 held,
-                params,
                 n_rounds,
-                done,
-                scores,
                 patience=self.n_iter_no_change if stops else 0,
-                least=self.tol,
-                n_jobs=n_jobs,
-                progress=report,
+                done=done,
+                scores=scores,
+                report=report,
             )
+        losses = judged if stops else losses
         if goes_on:
             intercept, graphs = self.intercept_, [*self.graphs_, *graphs]
-            train = np.concatenate([-self.train_score_, train[1:]])
-            validation = np.concatenate([-self.validation_score_, validation[1:]])
+            before = _Losses(-self.train_score_, -self.validation_score_)
+            losses = _Losses(*(np.append(a, b[1:]) for a, b in zip(before, losses, strict=True)))
         self.become(
             table.facts()
             | {
                 "graphs_": graphs,
                 "intercept_": intercept,
-                "do_early_stopping_": bool(stops),
+                "do_early_stopping_": chooses or stops,
                 "seed_": seed,
-                "train_score_": -train,
-                "validation_score_": -validation,
+                "train_score_": -losses.train,
+                "validation_score_": -losses.held,
             }
         )
         return self
+
+    def _rounds(self, table: Table, seed: int) -> "_Rounds":
+        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        weights = table.weighed(getattr(self, "class_weight", None))
+        rows = np.arange(table.n_rows, dtype=np.uint32)
+        return _Rounds(
+            data=table.bins(self.max_bins, n_jobs),
+            targets=table.targets,
+            weights=weights,
+            rows=rows if weights is None else rows[weights > 0],
+            params=self._params(table, seed),
+            least=self.tol,
+            n_jobs=n_jobs,
+        )
+
+    def _chosen_rounds(self, rounds: "_Rounds", most: int) -> "tuple[int, _Losses]":
+        """The mean of the best numbers of rounds of some folds, and the losses of the last one."""
+        found = []
+        folds = _folds(rounds.rows, rounds.targets, self._has_classes)
+        what = f"{type(self).__name__}, number of rounds"
+        with progress(self.verbose, None, len(folds), what) as report:
+            for at, (train, held) in enumerate(folds):
+                found.append(rounds.boost(train, held, most, patience=self.n_iter_no_change).losses)
+                if report is not None:
+                    report(at + 1)
+        if not found:
+            return most, _Losses(np.empty(0), np.empty(0))
+        best = np.mean([len(losses.held) - 1 for losses in found])
+        return max(1, round(float(best))), found[-1]
 
     def _check_targets(self, table: Table) -> None:
         """Refuse targets that the loss has no value for."""
@@ -358,6 +442,21 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
 
 def _seed_from(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _folds(
+    rows: np.ndarray, targets: np.ndarray, has_classes: bool
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The rows to learn from and to judge by on which the number of rounds is chosen."""
+    if len(rows) < _FOLDS:
+        return []
+    rule = KFold
+    if has_classes:
+        counts = np.bincount(targets[rows])
+        rule = StratifiedKFold if counts[counts > 0].min() >= _FOLDS else KFold
+    parts = rule(_FOLDS, shuffle=True, random_state=0).split(rows, targets[rows])
+    n_parts = min(max(1, _JUDGED_ROWS // len(rows)), _FOLDS)
+    return [(rows[train], rows[held]) for train, held in islice(parts, n_parts)]
 
 
 def _n_scores_of(table: Table) -> int:
