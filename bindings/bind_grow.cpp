@@ -72,4 +72,18 @@ void bind_grow(nb::module_& m) {
                               array_of(std::move(path.impurities)));
         },
         "graph"_a, "Effective alphas and total leaf impurities of the nested subtrees.");
+
+    m.def(
+        "pruning_prices",
+        [](const DecisionGraph& graph) {
+            return array_of(in_core(1, [&](Team& team) { return pruning_prices(graph, team); }));
+        },
+        "graph"_a, "By node the price from which on it is no split any more; 0 for leaves.");
+
+    m.def(
+        "prune",
+        [](const DecisionGraph& graph, double alpha) {
+            return in_core(1, [&](Team&) { return prune(graph, alpha); });
+        },
+        "graph"_a, "alpha"_a, "The smallest subtree that minimises impurity + alpha * leaves.");
 }

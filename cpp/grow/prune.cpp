@@ -49,13 +49,13 @@ class Pruner {
         return false;
     }
 
-    void collapse_cheapest() {
+    // Calls `leave` with each split that goes.
+    void collapse_cheapest(const auto& leave) {
         const std::int32_t node = queue_.top().node;
         queue_.pop();
         const double impurity_change = own_[node] - below_[node];
         const std::int32_t leaf_change = 1 - n_leaves_[node];
-        remove_below(node);
-        gone_[node] = true;  // as a split
+        remove_from(node, leave);
         for (std::int32_t i = node; i >= 0; i = parent_[i]) {
             below_[i] += impurity_change;
             n_leaves_[i] += leaf_change;
@@ -79,13 +79,15 @@ class Pruner {
         return std::max(0.0, (own_[node] - below_[node]) / (n_leaves_[node] - 1));
     }
 
-    void remove_below(std::int32_t node) {
+    // Neither the node nor what is below it is a split any more.
+    void remove_from(std::int32_t node, const auto& leave) {
         std::vector<std::int32_t> stack{node};
         while (!stack.empty()) {
             const std::int32_t i = stack.back();
             stack.pop_back();
             if (tree_.is_leaf(i) || gone_[i]) continue;
             gone_[i] = true;
+            leave(i);
             stack.push_back(tree_.left[i]);
             stack.push_back(tree_.right[i]);
         }
@@ -107,11 +109,23 @@ PruningPath pruning_path(const DecisionGraph& tree, Team& team) {
     PruningPath path{{0.0}, {pruner.impurity()}};
     for (double alpha; pruner.cheapest(alpha);) {
         team.checkpoint(0);
-        pruner.collapse_cheapest();
+        pruner.collapse_cheapest([](std::int32_t) {});
         path.alphas.push_back(std::max(alpha, path.alphas.back()));
         path.impurities.push_back(pruner.impurity());
     }
     return path;
+}
+
+std::vector<double> pruning_prices(const DecisionGraph& tree, Team& team) {
+    Pruner pruner(tree);
+    std::vector<double> prices(tree.n_nodes(), 0.0);
+    double highest = 0;
+    for (double price; pruner.cheapest(price);) {
+        team.checkpoint(0);
+        highest = std::max(price, highest);
+        pruner.collapse_cheapest([&](std::int32_t node) { prices[node] = highest; });
+    }
+    return prices;
 }
 
 DecisionGraph cut_at(const DecisionGraph& tree, const std::vector<bool>& ends) {
@@ -140,7 +154,9 @@ DecisionGraph cut_at(const DecisionGraph& tree, const std::vector<bool>& ends) {
 
 DecisionGraph prune(const DecisionGraph& tree, double alpha) {
     Pruner pruner(tree);
-    for (double price; pruner.cheapest(price) && price <= alpha;) pruner.collapse_cheapest();
+    for (double price; pruner.cheapest(price) && price <= alpha;) {
+        pruner.collapse_cheapest([](std::int32_t) {});
+    }
     return pruner.remaining();
 }
 

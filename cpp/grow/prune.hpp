@@ -18,6 +18,10 @@ struct PruningPath {
 
 PruningPath pruning_path(const DecisionGraph& tree, Team& team);
 
+// By node the price from which on it is no split any more: 0 for leaves, never more than its
+// parent's.
+std::vector<double> pruning_prices(const DecisionGraph& tree, Team& team);
+
 // The smallest subtree that minimises impurity + alpha * leaves.
 DecisionGraph prune(const DecisionGraph& tree, double alpha);
 

@@ -153,6 +153,12 @@ def grow(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,
 def pruning_path(graph: DecisionGraph) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
     """Effective alphas and total leaf impurities of the nested subtrees."""
 
+def pruning_prices(graph: DecisionGraph) -> NDArray[numpy.float64]:
+    """By node the price from which on it is no split any more; 0 for leaves."""
+
+def prune(graph: DecisionGraph, alpha: float) -> DecisionGraph:
+    """The smallest subtree that minimises impurity + alpha * leaves."""
+
 class MarginParams:
     """Limits of a mean-margin tree; -1 means no limit."""
 

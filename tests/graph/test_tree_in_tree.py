@@ -182,7 +182,7 @@ def test_fine_tuning_a_regression_graph_never_raises_the_error(C):
 
 def test_max_splits_of_a_regression_graph():
     X, y = load_diabetes(return_X_y=True)
-    model = TreeInTreeRegressor(max_splits=20).fit(X, y)
+    model = TreeInTreeRegressor(C=1e-4, max_splits=20).fit(X, y)
     assert 15 <= model.n_splits_ <= 20
     tree = DecisionTreeRegressor(max_leaf_nodes=21).fit(X, y)
     assert model.score(X, y) > tree.score(X, y) - 0.02
@@ -219,16 +219,10 @@ def test_a_weight_of_two_is_the_row_twice(table, parameters):
     assert_allclose(weighted.predict_proba(table.X), repeated.predict_proba(table.X))
 
 
-def test_the_price_depends_on_the_number_of_rows():
+def test_a_price_that_is_given_counts():
     X, y = load_iris(return_X_y=True)
-    assert TreeInTreeClassifier().fit(X, y).C_ == 4 / 150
-    assert TreeInTreeRegressor().fit(X, y).C_ == 7 / 150
-    assert TreeInTreeClassifier().fit(X, y, np.repeat([0, 1, 2], 50)).C_ == 4 / 150
-    assert TreeInTreeClassifier().fit(X, y, np.repeat([0, 0.5, 2], 50)).C_ == 4 / 100
-    stopped = TreeInTreeClassifier(early_stopping=True, validation_fraction=0.2)
-    assert stopped.fit(X, y).C_ == 4 / 120
-    assert TreeInTreeClassifier(max_splits=3).fit(X, y).C_ >= 1e-4
     assert TreeInTreeClassifier(C=0.01).fit(X, y).C_ == 0.01
+    assert TreeInTreeClassifier(C=0.01, max_splits=2).fit(X, y).C_ >= 0.01
 
 
 def test_leaves_of_one_class_can_be_merged():

@@ -12,7 +12,7 @@ categories, missing values, threads, early stopping, a start from any tree, and 
 rounds instead of the last one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -42,14 +42,12 @@ from hedgerow._learner import Grown, Learner, n_rows_of, weight_of
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.tree.alternating import tune
+from hedgerow.tree.price import HeldOut, Part
 from hedgerow.tree.starting import InitParameter, grow_start
 
-# What C="auto" asks of a split: to remove the impurity of this many rows. By cross-validation on
-# data sets of their own (docs/graph.md): 4 was better than a fixed price on 11 of 14 for classes;
-# the 7 for numbers was chosen on the eight sets that it was tried on.
-_ROWS_PER_SPLIT_OF_CLASSES = 4
-_ROWS_PER_SPLIT_OF_NUMBERS = 7
-_PRICE_WITHIN_BUDGET = 1e-4  # from here upwards, as the paper's figures end there
+# C="auto": prices of graphs, as multiples of CART's, and the rows that judge them.
+_MULTIPLES = (1, 2, 4)
+_ENOUGH_ROWS = 1_000
 
 
 class _Candidate(NamedTuple):
@@ -72,6 +70,10 @@ class _Growth:
     start: DecisionGraph | None
     n_jobs: int
 
+    def on(self, part: Part) -> "_Growth":
+        """The same on other rows, with none that choose the round."""
+        return replace(self, train=part.rows, weights=part.weights, validation=None)
+
     @cached_property
     def data(self) -> Any:
         return self.table.bins(self.settings.max_bins, self.n_jobs)
@@ -93,10 +95,7 @@ class _Growth:
 
     def at_price(self, C: float, start: DecisionGraph | None = None) -> _Candidate:
         """The graph whose splits are worth their price, from the usual start when None."""
-        grown = grow_tree_in_tree(
-            self.data, self.train, self.validation, self.table.targets, self.weights,
-            self._params(C), start or self.start, self.n_jobs, self.numbers,
-        )  # fmt: skip
+        grown = self._grown(self._params(C), start or self.start)
         graph = grown["graph"]
         if self.settings.fine_tune > 0:
             graph = tune(
@@ -110,6 +109,15 @@ class _Growth:
                 n_jobs=self.n_jobs,
             )
         return self.trimmed(_Candidate(graph, grown["removed"], grown["rounds"]), graph.n_splits)
+
+    def unpruned_tree(self) -> DecisionGraph:
+        """The first micro-tree at no price: what all pruned ones are part of."""
+        if self.settings.micro_trees == "axis":
+            targets = self.table.targets
+            return grow(self.data, self.train, targets, self.weights, self._micro(), self.n_jobs)
+        return self._grown(self._params(0.0, n_merges=1, n_rounds=1, merge_leaves=False), None)[
+            "graph"
+        ]
 
     def trimmed(self, candidate: _Candidate, max_splits: int) -> _Candidate:
         """A graph cut down to a number of splits, with the loss that each node removes."""
@@ -140,16 +148,20 @@ class _Growth:
             **fixed,
         )
 
-    def _params(self, C: float) -> TreeInTreeParams:
-        return TreeInTreeParams(
-            self._micro(),
-            n_merges=parameters.limit(self.settings.n_merges),
-            n_rounds=parameters.limit(self.settings.n_rounds),
-            C=C,
-            merge_leaves=bool(getattr(self.settings, "merge_leaves", False)),
-            tests=self.settings.micro_trees,
-            scale=self.scale,
-        )
+    def _params(self, C: float, **fixed: Any) -> TreeInTreeParams:
+        values: dict[str, Any] = {
+            "n_merges": parameters.limit(self.settings.n_merges),
+            "n_rounds": parameters.limit(self.settings.n_rounds),
+            "merge_leaves": bool(getattr(self.settings, "merge_leaves", False)),
+        }
+        tests, scale = self.settings.micro_trees, self.scale
+        return TreeInTreeParams(self._micro(), C=C, tests=tests, scale=scale, **(values | fixed))
+
+    def _grown(self, params: TreeInTreeParams, start: DecisionGraph | None) -> dict[str, Any]:
+        return grow_tree_in_tree(
+            self.data, self.train, self.validation, self.table.targets, self.weights,
+            params, start, self.n_jobs, self.numbers,
+        )  # fmt: skip
 
 
 class _Budget:
@@ -242,7 +254,9 @@ class TreeInTreeLearner(Learner):
         if self.init is not None:
             start = grow_start(self.init, table, train, weights, seed).graph
         growth = _Growth(settings, table, train, validation, weighed, start, self.n_jobs)
-        C = self._price(table, train, weighed)
+        C = settings.C
+        if parameters.is_word(C, "auto"):
+            C, growth = self._at_best_price(growth)
         if settings.max_splits is None:
             candidate = growth.at_price(C)
         else:
@@ -256,20 +270,28 @@ class TreeInTreeLearner(Learner):
         }
         return Grown(graph, facts)
 
-    def _price(self, table: Table, rows: np.ndarray | None, weights: np.ndarray | None) -> float:
-        """The price of a split at the given rows (all when None)."""
-        if not parameters.is_word(self.settings.C, "auto"):
-            return float(self.settings.C)
-        if self.settings.max_splits is not None:
-            return _PRICE_WITHIN_BUDGET
-        n_rows = n_rows_of(table, rows)
-        if weights is not None:
-            counted = weights if rows is None else weights[rows]
-            # Whole weights are rows that repeat; other weights say what a row counts.
-            is_whole = (counted % 1 == 0).all()
-            n_rows = int(counted.sum() if is_whole else np.count_nonzero(counted))
-        has_classes = table.classes is not None
-        return (_ROWS_PER_SPLIT_OF_CLASSES if has_classes else _ROWS_PER_SPLIT_OF_NUMBERS) / n_rows
+    def _at_best_price(self, growth: _Growth) -> tuple[float, _Growth]:
+        """The price that predicts rows left out best, and the growth to use it with.
+
+        CART's price is found first. Graphs fit more closely at the same price, so higher prices
+        are tried, too, and CART is taken where no graph is better. A start may know all rows and a
+        limit on the splits says more than they could: there CART's price is enough.
+        """
+        settings = growth.settings
+        held_out = HeldOut(growth.table, growth.data, growth.train, growth.weights, self.n_jobs)
+        price = held_out.price(lambda part: growth.on(part).unpruned_tree())
+        is_settled = price == 1 or growth.start is not None or settings.max_splits is not None
+        if is_settled or settings.n_merges == 1:
+            return price, growth
+        tree = replace(growth, settings=Settings(vars(settings) | {"n_merges": 1}))
+        choices = [(price, tree)]
+        choices += [(price * k, growth) for k in _MULTIPLES if price * k < 1]
+
+        def loss(choice: tuple[float, _Growth]) -> float:
+            C, way = choice
+            return held_out.loss(lambda part: way.on(part).at_price(C).graph, _ENOUGH_ROWS)
+
+        return min(choices, key=loss)
 
     def _validation_split(
         self, table: Table, rows: np.ndarray | None, weights: np.ndarray | None, seed: Any
@@ -383,8 +405,9 @@ class TreeInTreeClassifier(GraphClassifier, ClassWeightParameter, _TreeInTree):
         "auto",
         _PRICE,
         "Price of a split: how much of the mean impurity of the training rows it has to remove, "
-        'the ``ccp_alpha`` of CART. The larger, the smaller the graph. "auto" is 4 / number of '
-        "training rows; 1e-4 with ``max_splits``, which then decides.",
+        'the ``ccp_alpha`` of CART. The larger, the smaller the graph. "auto" chooses the price '
+        "that predicts rows left out best, a single leaf and a CART tree among the choices; with "
+        "``max_splits`` or ``init`` CART's best price.",
     )
     merge_leaves: bool = parameter(
         False,
@@ -418,6 +441,6 @@ class TreeInTreeRegressor(GraphRegressor, _TreeInTree):
         _PRICE,
         "Price of a split: how much of the mean impurity of the training rows it has to remove, "
         "the ``ccp_alpha`` of CART in units of the targets' variance. The larger, the smaller the "
-        'graph. "auto" is 7 / number of training rows; 1e-4 with ``max_splits``, which then '
-        "decides.",
+        'graph. "auto" chooses the price that predicts rows left out best, a single leaf and a '
+        "CART tree among the choices; with ``max_splits`` or ``init`` CART's best price.",
     )

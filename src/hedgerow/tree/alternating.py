@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import DecisionGraph, TuneParams, fine_tune
-from hedgerow._estimator import fitted, parameter
+from hedgerow._engine import DecisionGraph, TuneParams, fine_tune, prune
+from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import (
     GraphClassifier,
     GraphRegressor,
@@ -33,6 +33,7 @@ from hedgerow._learner import Grown, Learner, n_rows_of
 from hedgerow._table import Table
 from hedgerow._table_model import ClassWeightParameter
 from hedgerow.tree.cart import CartLearner
+from hedgerow.tree.price import HeldOut, price_unit
 from hedgerow.tree.starting import InitParameter, grow_start
 
 
@@ -86,7 +87,7 @@ class AlternatingLearner(Learner):
     ) -> Grown:
         """The optimised tree of some rows of a table; see :meth:`Learner.grow`."""
         settings, history = self.settings, list[float]()
-        start = grow_start(self.init or CartLearner(settings), table, rows, weights, seed)
+        start = self._start(table, rows, weights, seed)
         weights = table.weighed(getattr(settings, "class_weight", None), weights)
         graph = tune(
             start.graph,
@@ -104,7 +105,27 @@ class AlternatingLearner(Learner):
         )
         scale = start.facts.get("scale_")
         facts = {"history_": np.array(history), "n_passes_": len(history) - 1, "scale_": scale}
+        if "ccp_alpha_" in start.facts:
+            facts["ccp_alpha_"] = start.facts["ccp_alpha_"]
         return Grown(graph, facts | shared_gains(graph, table, rows, weights, scale))
+
+    def _start(
+        self, table: Table, rows: np.ndarray | None, weights: np.ndarray | None, seed: Any
+    ) -> Grown:
+        """The tree whose tests are optimised."""
+        if self.init is not None:
+            return grow_start(self.init, table, rows, weights, seed)
+        alpha = self.settings.ccp_alpha
+        weights = table.weighed(getattr(self.settings, "class_weight", None), weights)
+        unpruned = {"ccp_alpha": 0.0, "class_weight": None}
+        cart = CartLearner(Settings(vars(self.settings) | unpruned))
+        tree = cart.grow(table, rows, weights, seed).graph
+        if parameters.is_word(alpha, "auto"):
+            data = table.bins(self.settings.max_bins, self.n_jobs)
+            held_out = HeldOut(table, data, rows, weights, self.n_jobs)
+            price = held_out.price(lambda part: cart.grow(table, *part, seed).graph)
+            alpha = price * price_unit(table, tree)
+        return Grown(prune(tree, alpha) if alpha > 0 else tree, {"ccp_alpha_": float(alpha)})
 
 
 class _AlternatingTree(InitParameter, GrowthParameters):
@@ -118,6 +139,15 @@ class _AlternatingTree(InitParameter, GrowthParameters):
         parameters.count(1),
         "A split must leave this many rows (or this share) on both sides, in CART and whenever a "
         "test is replaced. Rows that an ancestor sends elsewhere later may leave fewer.",
+    )
+    ccp_alpha: Any = parameter(
+        "auto",
+        parameters.real(0, word="auto"),
+        'Price of a leaf in minimal cost-complexity pruning of CART, before the passes. "auto" '
+        "chooses the one that predicts rows left out best, a single leaf among them.",
+    )
+    ccp_alpha_: float = fitted(
+        "float", "The price of a leaf that CART was pruned at; not with ``init``.", optional=True
     )
     history_: np.ndarray = fitted(
         "ndarray of shape (n_passes_ + 1,)",
