@@ -26,6 +26,7 @@ _STEP = np.sqrt(2)  # from one price to the next
 # Standard errors by which a tree has to beat the constant: in wrong classes or squared errors, or
 # else in the squared errors of its probabilities.
 _ERRORS, _ERRORS_OF_PROBABILITIES = 1, 2
+_MOST_COPIES = 2.0**53  # beyond, whole numbers are not exact
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits at random
 
 
@@ -130,7 +131,7 @@ class HeldOut:
     def _copies(self) -> np.ndarray:
         """How many rows each row is."""
         weights = None if self.weights is None else self.weights[self.rows]
-        if weights is None or (weights % 1 != 0).any():
+        if weights is None or (weights % 1 != 0).any() or weights.sum() > _MOST_COPIES:
             return np.ones(len(self.rows), dtype=np.int64)
         return weights.astype(np.int64)
 
