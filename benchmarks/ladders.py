@@ -229,6 +229,28 @@ class Booster:
         return stages
 
 
+class GradientBoosting(Booster):
+    name, ours = "GradientBoosting", True
+
+    def train(self, setting, rows, n_rounds):
+        ending = "Classifier" if rows.n_classes else "Regressor"
+        model = getattr(hedgerow, "GradientBoosting" + ending)(
+            max_iter=n_rounds, max_leaf_nodes=setting["leaves"], learning_rate=setting["step"],
+            early_stopping=False, n_jobs=1,
+        )  # fmt: skip
+        return model.fit(rows.frame, rows.y)
+
+    def count_leaves(self, booster):
+        return np.array([graph.n_leaves for graph in booster.graphs_])
+
+    def raw(self, booster, rows, n, train):
+        key = ("staged", id(booster))
+        if key not in rows.forms:
+            name = "staged_decision_function" if rows.n_classes else "staged_predict"
+            rows.forms[key] = list(getattr(booster, name)(rows.frame)), booster
+        return rows.forms[key][0][n - 1]
+
+
 class LightGBM(Booster):
     name = "LightGBM"
 
@@ -503,6 +525,7 @@ CONTENDERS = {
         Single("CART", "DecisionTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS),
         Single("TAO", "TAOTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS[1:2]),
         Single("Tree in Tree", "TreeInTree", lambda n: {"max_splits": n}, LEAST_ROWS[1:2], 80),
+        GradientBoosting(),
         Figs(),
         Ebm(),
         LightGBM(),

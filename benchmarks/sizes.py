@@ -168,9 +168,9 @@ def run(given, results):
     known = {(m["set"], m["fold"], m["model"]) for m in results.measurements()}
     wanted = [
         (name, fold, model)
-        for fold in range(FOLDS)
         for name in given.sets
         for model in given.models
+        for fold in range(FOLDS)
     ]
     if not given.resume:
         results.drop(lambda m: (m["set"], m["fold"], m["model"]) in wanted)

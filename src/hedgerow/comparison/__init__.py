@@ -4,7 +4,8 @@
 - ``evaluate``: the comparison; ``run``: one model on its way through the folds; ``journal``: its
   finished folds on the disk;
 - ``comparison``: the result, made of plain ``records``; ``report``: its page;
-- ``within``: the best model within a limit; ``sizes``: what a model costs;
+- ``within``: the best model within a limit; ``sizes``: what a model costs; ``front``: every model
+  from one split to its full size;
 - ``budget`` and ``interrupts``: keeping to the time, showing it, and ending early;
 - ``tables``: what the table itself says.
 """

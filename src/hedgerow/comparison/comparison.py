@@ -16,7 +16,7 @@ import numpy as np
 from hedgerow._reading import TableReading
 from hedgerow.comparison.metrics import DEFAULTS, gain
 from hedgerow.comparison.ranking import judge, rank
-from hedgerow.comparison.records import CONSTANT, COSTS, Cost, Data, Result, Task
+from hedgerow.comparison.records import CONSTANT, COSTS, Cost, Data, Point, Result, Task
 from hedgerow.comparison.report import Patience, Report, summarise
 
 FORMAT = 2  # of results.json
@@ -54,6 +54,8 @@ class Comparison:
         What the comparison took.
     interrupted : bool
         Whether it was stopped, or ran out of its time, before all folds were done.
+    front : list of Point
+        Within a limit: every model from one split to its full size, on the first fold.
     X, y : the table and its targets, or None for a comparison read from a file
     splits : list of (train, test), or None for a comparison read from a file
     reading : TableReading or None
@@ -76,6 +78,7 @@ class Comparison:
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
+    front: list[Point] = field(default_factory=list)
     X: Any = field(default=None, repr=False)
     y: Any = field(default=None, repr=False)
     splits: list | None = field(default=None, repr=False)
@@ -290,6 +293,7 @@ class Comparison:
         record = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out} | {
             "format": FORMAT,
             "data": asdict(self.data),
+            "front": [asdict(point) for point in self.front],
             "metric": self.metric,
             "results": [
                 asdict(r) | {"predictions": None, "probabilities": None} for r in self.results
@@ -317,6 +321,7 @@ class Comparison:
         for derived in ("format", "metric", "pareto"):
             record.pop(derived, None)
         record["data"] = Data(**record["data"])
+        record["front"] = [Point(**point) for point in record["front"]]
         record["results"] = [Result(**result) for result in record["results"]]
         return cls(**record)
 

@@ -24,6 +24,7 @@ from hedgerow.comparison.baseline import constant_for
 from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
 from hedgerow.comparison.comparison import Comparison
 from hedgerow.comparison.division import Division, divide
+from hedgerow.comparison.front import front_of
 from hedgerow.comparison.journal import FoldJournal, describe
 from hedgerow.comparison.metrics import Metric, find_metrics, find_positive, label_of
 from hedgerow.comparison.models import choose_models
@@ -100,7 +101,8 @@ def compare(
         Names out of ``hedgerow.comparison.MODELS``; by default all that are installed.
     max_splits, max_bytes, max_latency_us : default=None
         Limits, as in `fit_within`: each model is then the best of its settings within them, chosen
-        inside the training rows.
+        inside the training rows. ``Comparison.front`` and the report then have every model from one
+        split to its full size.
     task : {"classification", "regression"}, default=None
         By default regression for a numeric target with more than 20 distinct values, or with a
         value that is not whole, and classification for any other.
@@ -208,6 +210,7 @@ def compare(
     with progress_bar(progress) as listener, threadpool_limits(threads):
         clock = Clock(began, plan.seconds)
         interrupted = Schedule(list(runs.values()), len(splits), clock, listener, written).go()
+        front = front_of(runs.values(), clock) if limits and not interrupted else []
     runs[CONSTANT] = _run_constant(problem, list(runs.values()))
     found = Comparison(
         task=task,
@@ -225,6 +228,7 @@ def compare(
         division=division.words,
         seconds=perf_counter() - began,
         interrupted=interrupted,
+        front=front,
         X=X,
         y=y,
         splits=splits,

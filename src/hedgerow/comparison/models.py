@@ -210,6 +210,18 @@ MODELS: dict[str, Model] = {
     "hedgerow TreeInTree": Model(
         "hedgerow.TreeInTree", "graph", grid=({"C": 1e-3}, {"C": 5e-3}), ladder=splits
     ),
+    "hedgerow TreeSum": Model(
+        "hedgerow.TreeSum",
+        "additive",
+        grid=({"max_splits": 20}, {"max_splits": 160}),
+        ladder=splits,
+    ),
+    "hedgerow GradientBoosting": Model(
+        "hedgerow.GradientBoosting",
+        "boosting",
+        grid=BOOSTING_GRID,
+        ladder=boosted("max_iter", "max_leaf_nodes", early_stopping=False),
+    ),
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",
         "embedding",
@@ -273,7 +285,7 @@ MODELS: dict[str, Model] = {
     ),
     "FIGS": Model("imodels.FIGS", "additive", budget="balanced", ladder=rules, one_hot=True),
     "EBM": Model(
-        "interpret.glassbox.ExplainableBoosting", "additive", budget="thorough", ladder=bins
+        "interpret.glassbox.ExplainableBoosting", "additive", budget="balanced", ladder=bins
     ),
     "YDF RandomForest": Model("hedgerow.comparison.peers.YdfForest", "forest", module="ydf"),
     "YDF GradientBoosting": Model(

@@ -137,3 +137,26 @@ class Result:
 
     def _values(self, metric: str) -> list[float]:
         return [self.score_of(metric, fold) for fold in self.counted or self.folds]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A model of some size, on the way from one split to the model without a limit.
+
+    Attributes
+    ----------
+    name : str
+    is_ours : bool
+    score : float
+        On the test rows of the first fold.
+    n_splits, n_bytes : int
+    settings : dict
+        What differs from the model's defaults.
+    """
+
+    name: str
+    is_ours: bool
+    score: float
+    n_splits: int
+    n_bytes: int
+    settings: dict[str, Any] = field(default_factory=dict)

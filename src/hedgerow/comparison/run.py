@@ -1,7 +1,7 @@
 """One model on its way through the folds: fitted, scored, weighed, and written down."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,7 +15,7 @@ from hedgerow.comparison.budget import extrapolate, in_words
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import Fold
 from hedgerow.comparison.metrics import Metric, Outcome, gain
-from hedgerow.comparison.models import Model
+from hedgerow.comparison.models import Model, Settings
 from hedgerow.comparison.records import Result, Task
 from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth, time_row
 from hedgerow.comparison.within import Choice, Limits, maker, settings_of
@@ -63,19 +63,21 @@ class Run:
 
     def __init__(self, name: str, model: Model, problem: Problem, folds: list[Fold]) -> None:
         self.name, self.model, self.problem, self.folds = name, model, problem, folds
-        make = maker(model, problem.task, problem.seed, problem.n_jobs)
-        limits = problem.limits
-        self._new: Callable[[], Any] = lambda: (
-            Choice(
-                make, settings_of(model, limits), problem.task, limits, random_state=problem.seed
-            )
-            if limits or (problem.tuned and model.grid)
-            else make({})
-        )
         self.models: dict[int, Any] = {}
         self.error: str | None = None
         self.lacked_time = False
         self._estimate: float | None = None
+
+    def offered(self) -> Iterable[Settings]:
+        """The settings to choose from, where there is a limit or tuning."""
+        return settings_of(self.model, self.problem.limits)
+
+    def _new(self) -> Any:
+        problem = self.problem
+        make = maker(self.model, problem.task, problem.seed, problem.n_jobs)
+        if not problem.limits and not (problem.tuned and self.model.grid):
+            return make({})
+        return Choice(make, self.offered(), problem.task, problem.limits, random_state=problem.seed)
 
     @property
     def score(self) -> float:

@@ -78,6 +78,41 @@ def pareto(front: dict[str, Any], metric: str, higher: bool = True) -> str:
     return picture(parts, height, label)
 
 
+def sizes(ways: Sequence[dict[str, Any]], metric: str, higher: bool = True) -> str:
+    """Draw every model's way through the sizes as a line, and as a heavy one what is best."""
+    height = 340
+    points = [(p["splits"], p["score"], way) for way in ways for p in way["points"]]
+    x = Axis([splits for splits, _, _ in points], LEFT, WIDTH - RIGHT, log=True)
+    # A model of one split may be far below: the picture is of what the others have.
+    ranked = sorted((score for _, score, _ in points), reverse=higher)
+    worst = ranked[int(0.85 * (len(ranked) - 1))]
+    seen = [(s, v, way) for s, v, way in points if (v >= worst if higher else v <= worst)]
+    ends = (height - BOTTOM, TOP) if higher else (TOP, height - BOTTOM)
+    y = Axis([score for _, score, _ in seen], *ends)
+    parts = _frame(x, y, height, "splits", metric)
+    for way in reversed(ways):
+        line = [(s, v) for s, v, of in seen if of is way]
+        corners = " ".join(f"{x(s):.1f},{y(v):.1f}" for s, v in line)
+        class_ = f"way {'ours' if way['ours'] else 'peer'}"
+        parts.append(tag("polyline", title(way["name"]), points=corners, class_=class_))
+        for s, v in line:
+            tip = f"{way['name']}: {metric} {v:.4f}, {s:,} splits"
+            parts.append(_mark(x(s), y(v), way["ours"], tip, "off"))
+    best: list[tuple[float, float]] = []
+    for s, v, _ in sorted(seen, key=lambda p: (p[0], -p[1] if higher else p[1])):
+        if not best or (v > best[-1][1] if higher else v < best[-1][1]):
+            best.append((s, v))
+    path = f"M{x(best[0][0]):.1f} {y(best[0][1]):.1f}"
+    path += "".join(f"H{x(s):.1f}V{y(v):.1f}" for s, v in best[1:])
+    parts.append(tag("path", d=f"{path}H{WIDTH - RIGHT}", class_="front"))
+    last = {way["name"]: (x(s), y(v), way["short"]) for s, v, way in seen}
+    places = [last[way["name"]] for way in ways if way["name"] in last]
+    box = (LEFT, 0.0, float(WIDTH), float(height - BOTTOM))
+    for px, py, anchor, name in label_points(places, box):
+        parts.append(text(name, px, py, text_anchor=anchor, class_="name"))
+    return picture(parts, height, f"{metric} of every model from one split to its full size")
+
+
 def folds(rows: Sequence[dict[str, Any]], metric: str, higher: bool = True) -> str:
     """Draw the score of each fold as a dot, a row per model, the mean as a line."""
     height = ROW * len(rows) + 24

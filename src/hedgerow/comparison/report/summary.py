@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import brier_score_loss, confusion_matrix, precision_recall_fscore_support
 
-from hedgerow.comparison.metrics import is_higher_better, label_of
+from hedgerow.comparison.metrics import gain, is_higher_better, label_of
 from hedgerow.comparison.records import COSTS, UNITS, Result
 from hedgerow.comparison.report.embedding import look_at_embedding
 from hedgerow.comparison.report.importance import MOST_FEATURES, permutation_importance
@@ -72,6 +72,7 @@ def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict
         "fronts": [_front(comparison, done, cost) for cost in COSTS] if done else [],
         "columns": _columns(comparison),
         "notes": list(comparison.reading.notes) if comparison.reading else [],
+        "sizes": _sizes(comparison),
         "errors": None,
         "importance": None,
         "model": None,
@@ -196,6 +197,24 @@ def _front(comparison: "Comparison", done: list[Result], cost: Any) -> dict[str,
             )
     points.sort(key=lambda p: p["cost"])
     return {"cost": cost, "name": unit, "points": points}
+
+
+def _sizes(comparison: "Comparison") -> list[dict[str, Any]] | None:
+    """Return the ways of the models from one split to their full size, the best first."""
+    ways: dict[str, dict[str, Any]] = {}
+    for point in sorted(comparison.front, key=lambda point: point.n_splits):
+        if point.n_splits > 0 and math.isfinite(point.score):
+            short = point.name.removeprefix("hedgerow ")
+            start = {"name": point.name, "short": short, "ours": point.is_ours, "points": []}
+            way = ways.setdefault(point.name, start)
+            way["points"].append({"splits": point.n_splits, "score": point.score})
+    if not ways:
+        return None
+
+    def best(way: dict[str, Any]) -> float:
+        return max(gain(comparison.metric, point["score"]) for point in way["points"])
+
+    return sorted(ways.values(), key=best, reverse=True)
 
 
 def _errors(comparison: "Comparison", result: Result, y: np.ndarray) -> dict[str, Any] | None:
