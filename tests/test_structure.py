@@ -18,7 +18,7 @@ NOT_OURS = {"_replace", "_asdict", "_fields", "_predictors"}
 
 # Room -> rooms that it may import from. The core is all modules of the package whose names begin
 # with an underscore; every room may import from the core and from itself.
-MODELS = {"tree", "graph", "forest", "additive", "embedding", "cascade"}
+MODELS = {"tree", "graph", "forest", "additive", "embedding", "cascade", "compression"}
 ALLOWED = {
     "core": set(),
     "tree": set(),
@@ -27,6 +27,7 @@ ALLOWED = {
     "additive": {"tree", "graph", "forest"},
     "embedding": {"tree"},
     "cascade": {"tree", "forest"},
+    "compression": {"tree", "forest", "additive"},
     "inspect": {"tree", "forest", "additive"},
     "storage": MODELS,
     "datasets": set(),

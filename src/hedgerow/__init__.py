@@ -15,6 +15,7 @@ from hedgerow.cascade import (
     TreeNetworkRegressor,
 )
 from hedgerow.comparison import compare, fit_within
+from hedgerow.compression import CompressedClassifier, CompressedRegressor, compress
 from hedgerow.embedding import (
     LeafMeansEmbedding,
     TreeEmbeddingClassifier,
@@ -62,6 +63,8 @@ __all__ = [
     "CascadeForestRegressor",
     "CentredTreeNetworkRegressor",
     "CentredTreeRegressor",
+    "CompressedClassifier",
+    "CompressedRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
     "DecisionTreeClassifier",
@@ -92,6 +95,7 @@ __all__ = [
     "TreeSumClassifier",
     "TreeSumRegressor",
     "compare",
+    "compress",
     "fit_within",
     "load",
     "save",

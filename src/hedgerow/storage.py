@@ -37,6 +37,7 @@ from hedgerow.cascade import (
     layers,
 )
 from hedgerow.cascade.scanning import Grain
+from hedgerow.compression import CompressedClassifier, CompressedRegressor
 from hedgerow.embedding import LeafMeansEmbedding, TreeEmbeddingClassifier, TreeEmbeddingRegressor
 from hedgerow.embedding.blending import Blend
 from hedgerow.embedding.layer import AnchorLayer
@@ -114,6 +115,8 @@ MODELS: dict[str, type[Estimator]] = {
     "tree-network-regressor": TreeNetworkRegressor,
     "tree-sum-classifier": TreeSumClassifier,
     "tree-sum-regressor": TreeSumRegressor,
+    "compressed-classifier": CompressedClassifier,
+    "compressed-regressor": CompressedRegressor,
 }
 _CODECS: list[Codec] = [
     *graphs.CODECS,

@@ -13,7 +13,7 @@ import hedgerow
 import hedgerow.papers
 from hedgerow.datasets import load_data
 
-COMMANDS = ["compare", "train", "predict", "show", "explain", "reproduce", "data"]
+COMMANDS = ["compare", "train", "compress", "predict", "show", "explain", "reproduce", "data"]
 
 
 @pytest.fixture
@@ -47,6 +47,20 @@ def test_train_writes_a_model_that_python_can_load(run, table, tmp_path):
 def test_train_finds_the_best_model_within_a_limit(run, tmp_path):
     assert run("train", "iris", "--max-splits", "3", "--out", "i.hedgerow")[0] == 0
     assert hedgerow.load(tmp_path / "i.hedgerow").n_splits_ <= 3
+
+
+def test_compress_writes_a_smaller_model(run, table, tmp_path):
+    args = ("--model", "RandomForest", "--set", "n_estimators=10", "--out", "f.hedgerow")
+    assert run("train", table, "--target", "warm", *args)[0] == 0
+    limits = ("--max-splits", "3", "--out", "s.hedgerow")
+    code, out, _ = run("compress", "f.hedgerow", table, "--target", "warm", *limits, "--json")
+    assert code == 0
+    record = json.loads(out)
+    assert record["splits"] <= 3 < record["teacher_splits"]
+    assert hedgerow.load(tmp_path / "s.hedgerow").n_splits_ == record["splits"]
+    code, out, _ = run("compress", "f.hedgerow", table, "--target", "warm", *limits)
+    assert code == 0
+    assert "beside the teacher's" in out
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather"])

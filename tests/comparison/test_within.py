@@ -7,9 +7,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import StratifiedKFold
 
 import hedgerow
+from hedgerow._timing import time_row
 from hedgerow.comparison import MODELS, compare
 from hedgerow.comparison.models import boosted, oblivious
-from hedgerow.comparison.sizes import count_bytes, count_splits, time_row
+from hedgerow.comparison.sizes import count_bytes, count_splits
 from hedgerow.comparison.within import Limits
 
 QUICK = ["hedgerow DecisionTree", "hedgerow RandomForest", "hedgerow MeanMarginTree"]

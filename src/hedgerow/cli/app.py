@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from hedgerow.cli.compare import compare
+from hedgerow.cli.compress import compress
 from hedgerow.cli.data import data
 from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.show import explain, show
@@ -32,6 +33,10 @@ def _add(command, example: str, **settings) -> None:
 
 _add(compare, "hedgerow compare houses.csv --target price --budget 10min")
 _add(train, "hedgerow train houses.csv --target price --model RandomForest --out houses.hedgerow")
+_add(
+    compress,
+    "hedgerow compress houses.hedgerow houses.csv --target price --max-splits 100",
+)
 _add(predict, "hedgerow predict houses.hedgerow new.csv --out predicted.csv")
 _add(show, "hedgerow show houses.hedgerow --as rules")
 _add(explain, "hedgerow explain houses.hedgerow new.csv --row 17")

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from hedgerow._columns import take_rows
+from hedgerow._timing import time_row
 from hedgerow.comparison.budget import extrapolate, in_words
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import Fold
 from hedgerow.comparison.metrics import Metric, Outcome, gain
 from hedgerow.comparison.models import Model, Settings
 from hedgerow.comparison.records import Result, Task
-from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth, time_row
+from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
 from hedgerow.comparison.within import Choice, Limits, maker, settings_of
 
 TRIAL_ROWS = (500, 2000)  # a model is tried on so many, to see whether it fits into the time

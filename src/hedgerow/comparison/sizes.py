@@ -11,16 +11,12 @@ show them, is as large as its pickle and has None splits.
 import pickle
 import re
 from collections.abc import Iterable
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgerow._columns import take_rows
 from hedgerow.comparison.peers import Peer
 
-ROWS_TIMED = 1000  # at least so many, so that a call's fixed cost does not count for much
-TIMINGS = 3
 NODE_BYTES = 16
 VALUE_BYTES = 8
 
@@ -145,30 +141,6 @@ def find_depth(model: Any) -> int | None:
         return int(model.get_depth())
     trees = _sklearn_trees(model)
     return int(max(tree.max_depth for tree in trees)) if trees else None
-
-
-def time_row(model: Any, X: Any) -> float:
-    """Microseconds per row of predicting a thousand rows or more at once; the best of three calls.
-
-    Parameters
-    ----------
-    model : estimator
-    X : array or data frame
-        Rows to predict, repeated where they are too few.
-
-    Returns
-    -------
-    microseconds : float
-    """
-    n_rows = X.shape[0]
-    if n_rows < ROWS_TIMED:
-        X = take_rows(X, np.resize(np.arange(n_rows), ROWS_TIMED))
-    best = np.inf
-    for _ in range(TIMINGS):
-        began = perf_counter()
-        model.predict(X)
-        best = min(best, perf_counter() - began)
-    return best / X.shape[0] * 1e6
 
 
 def _sklearn_trees(model: Any) -> list:

@@ -20,11 +20,12 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from hedgerow import _parameters as parameters
 from hedgerow._columns import take_rows
 from hedgerow._table import Table
+from hedgerow._timing import ROWS_TIMED, time_row
 from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
-from hedgerow.comparison.sizes import ROWS_TIMED, count_bytes, count_splits, time_row
+from hedgerow.comparison.sizes import count_bytes, count_splits
 from hedgerow.comparison.tables import read_target
 
 # Families from the quickest on, which is the order in which they are tried.
