@@ -114,6 +114,31 @@ def test_a_model_of_no_library():
     assert (small.predict(X) == Bare().predict(X)).mean() > 0.97
 
 
+class LikeYdf:
+    """The interface of YDF's models: labels are words, one column for two classes."""
+
+    def __init__(self, task):
+        self._task = task
+
+    def task(self):
+        return f"Task.{self._task}"
+
+    def label_classes(self):
+        return ["1", "0"]
+
+    def predict(self, X):
+        second = np.clip(0.5 - np.asarray(X)[:, 0], 0, 1)
+        return second if self._task == "CLASSIFICATION" else 10 * second
+
+
+def test_models_of_ydf():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    small = compress(LikeYdf("CLASSIFICATION"), X, (X[:, 0] > 0).astype(int), max_splits=5)
+    assert small.classes_.tolist() == ["1", "0"]
+    assert ((small.predict(X) == "1") == (X[:, 0] > 0)).mean() > 0.95
+    assert compress(LikeYdf("REGRESSION"), X, max_splits=10).fidelity_ > 0.9
+
+
 def frame():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(

@@ -70,7 +70,16 @@ def test_exponential_loss():
 
 @pytest.mark.parametrize("y", ["numbers", "three"])
 @pytest.mark.parametrize(
-    "name", ["DecisionTree", "TreeInTree", "RandomForest", "Bagging", "MeanMarginTree", "TreeSum"]
+    "name",
+    [
+        "DecisionTree",
+        "TreeInTree",
+        "RandomForest",
+        "Bagging",
+        "MeanMarginTree",
+        "TreeSum",
+        "GradientBoosting",
+    ],
 )
 def test_hedgerow(name, y):
     model = getattr(hedgerow, name + ("Regressor" if is_number(y) else "Classifier"))()

@@ -443,11 +443,13 @@ def _read_truth(y: Any, classes: np.ndarray | None) -> np.ndarray:
     codes, found = read_targets(y, has_classes=True)
     assert found is not None
     place = {label: code for code, label in enumerate(classes.tolist())}
-    unknown = [label for label in found.tolist() if label not in place]
-    if unknown:
-        raise ValueError(f"y holds {unknown[0]!r}, which is no class of the model.")
-    places = np.array([place[label] for label in found.tolist()], dtype=np.intp)
-    return np.eye(len(classes))[places[codes]]
+    # YDF has all labels as words.
+    places = [place.get(label, place.get(str(label))) for label in found.tolist()]
+    if None in places:
+        raise ValueError(
+            f"y holds {found.tolist()[places.index(None)]!r}, which is no class of the model."
+        )
+    return np.eye(len(classes))[np.array(places)[codes]]
 
 
 def _stacked(first: Any, second: Any) -> Any:

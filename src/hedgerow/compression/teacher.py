@@ -34,6 +34,9 @@ class Teacher:
         classes = getattr(self.model, "classes_", None)
         if classes is not None and len(classes):  # CatBoost's regressors have none in a list
             return np.asarray(classes)
+        if hasattr(self.model, "label_classes"):  # YDF
+            is_ydf_classifier = str(self.model.task()).endswith("CLASSIFICATION")
+            return np.asarray(self.model.label_classes()) if is_ydf_classifier else None
         try:
             has_classes = is_classifier(self.model)
         except AttributeError:  # an object without scikit-learn's tags
@@ -65,6 +68,10 @@ class Teacher:
                     f"'predict_proba' of {type(self.model).__name__} gives shape {values.shape} "
                     f"for {len(self.classes)} classes: one column for each is needed."
                 )
+        elif hasattr(self.model, "label_classes"):
+            values = np.asarray(self.model.predict(X), dtype=np.float64)
+            if values.ndim == 1:  # of the second of two classes
+                values = np.column_stack([1 - values, values])
         else:
             predicted = np.ravel(np.asarray(self.model.predict(X)))
             values = (predicted[:, None] == self.classes).astype(np.float64)
