@@ -49,7 +49,19 @@ class SumOracle:
         self.leaves = []  # of each member, a list of masks
         self.values = np.zeros((1, n_scores))  # the intercept, then leaf by leaf
         self.values[0] = self._constant()
+        self.ranks = {f: self._ranked(X[:, f]) for f in categorical}
         self.fit()
+
+    def _ranked(self, x):
+        """Categories by the step that each would take alone from the constant, smoothed."""
+        g, h = derivatives(self.loss, self.y, self.scores)
+        g, h = g[:, 0] * self.weights, h[:, 0] * self.weights
+        rows = [x == v for v in np.unique(x[~np.isnan(x)])]
+        step = [g[r].sum() / (h[r].sum() + self.smoothing * h.mean()) for r in rows]
+        ranks = np.full(len(x), np.nan)
+        for r, rank in zip(rows, np.argsort(np.argsort(step, kind="stable")), strict=True):
+            ranks[r] = rank
+        return ranks
 
     def _constant(self):
         mean = np.average(self.y, weights=self.weights)
@@ -110,7 +122,7 @@ class SumOracle:
             is_new = place not in column
             mask = everything if is_new else self.leaves[place[0]][place[1]]
             value = np.zeros(g.shape[1]) if is_new else self.values[column[place]]
-            for left in self._cuts(mask, g, h):
+            for left in self._cuts(mask):
                 right = mask & ~left
                 if min(left.sum(), right.sum()) < self.fewest:
                     continue
@@ -120,20 +132,14 @@ class SumOracle:
                     gain += (pull**2 / (h[side].sum(axis=0) + self.ridge)).sum()
                 yield gain / 2, *place, left
 
-    def _cuts(self, mask, g, h):
+    def _cuts(self, mask):
         for f in range(self.X.shape[1]):
             x = self.X[:, f]
             missing = mask & np.isnan(x)
             values = np.unique(x[mask & ~missing])
             if f in self.categorical:
-                smooth = self.smoothing * h[mask].sum() / mask.sum()
-                rows = [mask & (x == v) for v in values]
-                step = [g[r].sum() / (h[r].sum() + smooth) for r in rows]
-                ranks = np.argsort(np.argsort(step, kind="stable"))
-                x = np.full(len(x), np.nan)
-                for r, rank in zip(rows, ranks, strict=True):
-                    x[r] = rank
-                values = np.arange(len(values))
+                x = self.ranks[f]
+                values = np.unique(x[mask & ~missing])
             for v in values[: len(values) if missing.any() else -1]:
                 yield mask & (x <= v)
                 if missing.any() and v < values[-1]:

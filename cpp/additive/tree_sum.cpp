@@ -8,10 +8,20 @@
 #include "additive/tree_sum_refit.hpp"
 #include "additive/tree_sum_search.hpp"
 #include "additive/tree_sum_table.hpp"
+#include "additive/tree_sum_tune.hpp"
 
 namespace hedgerow {
 
 namespace {
+
+// The evidence takes splits for given, but each is the best of many and promises too much. So
+// ridges are a multiple of it; while growing, one that rises with the number of splits: what is
+// still to be learnt then is spread over more and shallower members, as a small learning rate does
+// in boosting. Chosen on the sets of CHOOSE in benchmarks/sizes.py.
+constexpr double final_ridge = 3;
+double growing_ridge(std::size_t n_splits) {
+    return std::clamp(static_cast<double>(n_splits) / 8, final_ridge, 30.0);
+}
 
 constexpr double step_growth = 1.25;  // ridge and stale gains are looked at again after so much
 
@@ -22,8 +32,9 @@ class Grower {
         : params_(params),
           table_(data, rows, targets, team),
           members_(table_),
-          fit_(table_, members_, params.loss, params.ridge, team),
-          search_(table_, members_, fit_, params, team) {
+          fit_(table_, members_, params.loss, params.ridge, params.monotone, team),
+          search_(table_, members_, fit_, params, team),
+          tuner_(table_, members_, fit_, params.min_samples_leaf, team) {
         losses_.push_back(fit_.penalised_loss());
     }
 
@@ -36,6 +47,8 @@ class Grower {
         while (members_.n_splits() > params_.max_splits) {
             drop(weakest());
             refit(1e-6);
+        }
+        for (std::uint32_t pass = 0; pass < params_.tuning_passes && tune(); ++pass) {
         }
         for (std::uint32_t swap = 0; swap < params_.max_swaps && swap_weakest(); ++swap) {
         }
@@ -67,6 +80,7 @@ class Grower {
     std::int32_t weakest();
     void drop(std::int32_t node);
     bool swap_weakest();
+    bool tune();
     void settle();
     void write_member(std::int32_t at, Place place, DecisionGraph& graph,
                       std::vector<double>& mean) const;
@@ -76,6 +90,7 @@ class Grower {
     SumMembers members_;
     SumFit fit_;
     SumSearch search_;
+    SumTuner tuner_;
     std::vector<double> losses_;
     std::vector<Stale> stale_;  // by node; that of a new root comes first
     std::size_t step_ = 1;
@@ -144,7 +159,7 @@ bool Grower::add_best() {
     refit(params_.tolerance * split.gain / std::max(std::abs(fit_.loss()), 1e-300));
     if (params_.ridge < 0 && static_cast<double>(members_.n_splits()) >= next_ridge_) {
         next_ridge_ *= step_growth;
-        fit_.improve_ridge();
+        fit_.improve_ridge(growing_ridge(members_.n_splits()));
         refit(params_.tolerance * split.gain / std::max(std::abs(fit_.loss()), 1e-300));
     }
     return true;
@@ -201,16 +216,38 @@ bool Grower::swap_weakest() {
     return false;
 }
 
+// One pass over all members; whether any test has changed.
+bool Grower::tune() {
+    bool has_changed = false;
+    for (std::size_t member = 0; member < members_.n_members(); ++member) {
+        const double before = fit_.penalised_loss();
+        const auto changed = tuner_.tune(member);
+        if (changed.empty()) continue;
+        fit_.rows_moved();
+        refit(1e-6);
+        if (fit_.penalised_loss() < before) {
+            has_changed = true;
+        } else {
+            tuner_.undo(changed);
+            fit_.rows_moved();
+            refit(1e-6);
+        }
+    }
+    search_.recount_used();
+    return has_changed;
+}
+
 void Grower::settle() {
     constexpr int most_rounds = 20;
     for (int round = 0; params_.ridge < 0 && members_.n_splits() > 0 && round < most_rounds;
          ++round) {
         const double before = fit_.ridge();
-        fit_.improve_ridge();
+        fit_.improve_ridge(final_ridge);
         refit(1e-9);
         if (std::abs(fit_.ridge() - before) <= 1e-3 * before) break;
     }
     refit(std::min(1e-12 * params_.tolerance, 1e-12));
+    fit_.finish();
 }
 
 void Grower::write_member(std::int32_t at, Place place, DecisionGraph& graph,
@@ -272,6 +309,9 @@ TreeSum grow_tree_sum(const Dataset& data, const RowChoice& rows, const LossTarg
                       const std::function<void(std::size_t)>& after_split) {
     if (!params.monotone.empty() && params.monotone.size() != data.n_features()) {
         throw std::invalid_argument("one direction is needed for each feature");
+    }
+    if (!params.monotone.empty() && params.loss.n_scores() > 1) {
+        throw std::invalid_argument("directions are for numbers and for two classes");
     }
     Grower grower(data, rows, targets, params, team);
     grower.grow(after_split);

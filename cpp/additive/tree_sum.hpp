@@ -6,7 +6,8 @@
 // column    an unknown of the fit: the intercept (column 0) or the value of a leaf
 // penalty   ridge / 2 times the squares of the leaf values; the intercept is free
 // gain      what a split takes off the penalised loss while all other leaves stay as they are, to
-//           second order (for squared loss that is exact), less its prices
+//           second order (for squared loss that is exact), less its prices; with the ridge of the
+//           evidence it is damped (additive/tree_sum_search.hpp)
 //
 // 1. Of all leaves of all members, and of the root of a new one, take the split that gains most.
 // 2. Fit the values of all leaves together (additive/tree_sum_refit.hpp).

@@ -15,12 +15,18 @@
 // classes, Pearson's for counts). It shrinks the values of leaves that say no more than noise
 // would.
 //
+// Monotone features: a value must not be larger than another where a row can come from the leaf of
+// the one to the leaf of the other by a change of that feature alone. Values that a step would put
+// in the wrong order are made equal, the worst first, and the step is solved again with them as one
+// unknown; so each step ends where all orders hold.
+//
 // Quantiles have no second derivative: |r| is majorised by r^2 / 2(|r0| + e) + ..., (Hunter and
 // Lange 2000); a step on that lowers the loss, up to a smoothing of width e.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "additive/cholesky.hpp"
@@ -33,13 +39,15 @@ namespace hedgerow {
 
 class SumFit {
   public:
+    // `monotone` by feature: 1 rising, -1 falling; empty for none.
     SumFit(const SumTable& table, const SumMembers& members, const Loss& loss, double ridge,
-           Team& team);
+           std::span<const std::int8_t> monotone, Team& team);
 
     std::uint32_t n_scores() const { return n_scores_; }
     double ridge() const { return ridge_; }
+    double evidence_ridge() const { return evidence_ridge_; }
     double freedom() const { return freedom_; }
-    double noise() const;  // the variance of a row, in units of the loss
+    double noise() const { return noise_of(loss_, freedom_); }
     double value(std::uint32_t score, std::size_t column) const { return values_[score][column]; }
     const double* gradient() const { return gradient_.data(); }  // score after score
     const double* hessian() const { return hessian_.data(); }
@@ -57,14 +65,19 @@ class SumFit {
 
     // Fits all values, until a step is expected to lower the loss by `slack` at most.
     void fit(double slack);
-    // A ridge nearer to that of the evidence. The values stay.
-    void improve_ridge();
+    // After the last fit: the freedom is that of the ridge, orders hold to the last digit, and the
+    // intercept of quantiles is exact.
+    void finish();
+    // Makes the ridge that of the evidence, times a factor. The values stay.
+    void improve_ridge(double factor);
     // What the loss would rise by if the leaves of a node were joined and all values fitted again.
     // Reads the inverse of `invert`.
     void invert();
     double price_of_joining(std::int32_t node) const;
 
   private:
+    // The variance of a row, in units of the loss.
+    double noise_of(double loss, double freedom) const;
     double& gram(std::uint32_t score, std::size_t i, std::size_t j) {
         return grams_[score][i * capacity_ + j];
     }
@@ -73,6 +86,12 @@ class SumFit {
     void move_last_column_to(std::size_t column);
     void factor();
     std::vector<double> column_sums(const double* of_rows) const;
+    // The step that lowers the quadratic model of the loss most; returns by how much.
+    double solve(const std::vector<std::vector<double>>& residuals);
+    void find_orders();
+    bool in_order(const std::vector<double>& values) const;
+    // The step whose end keeps all orders.
+    double solve_in_order(const std::vector<double>& residual);
     // Adds a share of the step to values and scores; derivatives and loss follow.
     void advance(double share);
     void derive();
@@ -85,7 +104,7 @@ class SumFit {
     const std::uint32_t n_scores_;
     const bool constant_hessian_;
     double total_weight_ = 0;
-    double ridge_, freedom_ = 0;
+    double ridge_, evidence_ridge_, freedom_ = 0;
     double loss_ = 0;
     double smoothing_ = 0;  // of quantiles
     std::vector<double> scores_, gradient_, hessian_;
@@ -97,6 +116,10 @@ class SumFit {
     bool factored_ = false;
     bool gram_is_fresh_ = false;
     std::vector<std::vector<double>> inverses_;
+    const std::span<const std::int8_t> monotone_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>
+        orders_;  // columns, the smaller value first
+    bool orders_known_ = false;
 };
 
 }  // namespace hedgerow

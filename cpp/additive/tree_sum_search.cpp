@@ -13,6 +13,9 @@ namespace hedgerow {
 namespace {
 
 constexpr std::size_t most_features = 16;  // of a group
+// What leaves are compared with, as a multiple of the evidence's ridge: gains of small leaves are
+// more often those of noise. Chosen on the sets of CHOOSE in benchmarks/sizes.py.
+constexpr double search_damping = 100;
 constexpr std::size_t group_bytes = std::size_t{256} << 10;
 
 std::size_t width_of(std::uint32_t n_scores) { return (1 + 2 * std::size_t(n_scores) + 3) / 4 * 4; }
@@ -49,6 +52,7 @@ SumSearch::SumSearch(const SumTable& table, const SumMembers& members, const Sum
         }
     }
     read_derivatives();
+    order_categories();
 }
 
 void SumSearch::read_derivatives() {
@@ -60,6 +64,27 @@ void SumSearch::read_derivatives() {
         for (std::uint32_t k = 0; k < n_scores_; ++k) {
             cell[1 + k] = -fit_.gradient()[k * n + row];
             cell[1 + n_scores_ + k] = fit_.hessian()[k * n + row];
+        }
+    }
+}
+
+void SumSearch::order_categories() {
+    category_orders_.resize(table_.n_features());
+    double hessians = 0;
+    for (std::size_t i = 0; i < table_.n_rows() * n_scores_; ++i) hessians += fit_.hessian()[i];
+    const double smoothing =
+        params_.category_smoothing * hessians / static_cast<double>(table_.n_rows());
+    std::vector<double> cells;
+    for (const Group& group : groups_) {
+        cells.resize(cells_of(group) * width_);
+        count(group, nullptr, table_.n_rows(), cells.data());
+        for (std::size_t f = group.begin; f < group.end; ++f) {
+            const Column& column = table_.data().column(f);
+            const std::size_t first = table_.first_cell(f) - table_.first_cell(group.begin);
+            if (column.categorical) {
+                category_orders_[f] =
+                    ordered_categories(&cells[first * width_], column.n_bins, smoothing);
+            }
         }
     }
 }
@@ -204,6 +229,7 @@ void SumSearch::scan(const Group& group, const Leaf& leaf, const double* cells,
                      SumSplit& best) const {
     const std::size_t k = one_score ? 1 : n_scores_, width = one_score ? 4 : width_;
     const double ridge = fit_.ridge();
+    const double damping = params_.ridge < 0 ? search_damping * fit_.evidence_ridge() : ridge;
     std::vector<double> pull(k), total(width), left(width);  // pull: of the penalty, by score
     double paid = 0;                                         // the penalty of the leaf as it is
     for (std::size_t s = 0; s < k; ++s) {
@@ -225,7 +251,7 @@ void SumSearch::scan(const Group& group, const Leaf& leaf, const double* cells,
         double out = 0;
         for (std::size_t s = 0; s < k; ++s) {
             const double g = sums[1 + s] - pull[s];
-            out += g * g / (std::max(sums[1 + k + s], 0.0) + ridge + least);
+            out += g * g / (std::max(sums[1 + k + s], 0.0) + damping + least);
         }
         return out;
     };
@@ -270,8 +296,8 @@ void SumSearch::scan(const Group& group, const Leaf& leaf, const double* cells,
             complete();
         };
         if (column.categorical) {
-            const auto order = ordered_categories(
-                bins, column.n_bins, params_.category_smoothing * sum_of_hessians / total[0]);
+            std::vector<std::uint32_t> order = category_orders_[f];
+            std::erase_if(order, [&](auto code) { return bins[code * width] < 0.5; });
             for (int pass = 0; pass <= int(has_missing); ++pass) {
                 start(pass == 1);
                 for (std::size_t i = 0; i + (pass == 1 || !has_missing) < order.size(); ++i) {
@@ -312,8 +338,8 @@ void SumSearch::scan(const Group& group, const Leaf& leaf, const double* cells,
     }
 }
 
-// The categories of a leaf by the step that each would take alone, with more rows of mean zero; for
-// several scores along the principal component of these steps.
+// The categories by the step that each would take alone, with more rows of mean zero; for several
+// scores along the principal component of these steps.
 std::vector<std::uint32_t> SumSearch::ordered_categories(const double* cells, std::uint32_t n_bins,
                                                          double smoothing) const {
     std::vector<std::uint32_t> present;

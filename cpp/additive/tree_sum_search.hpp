@@ -7,6 +7,14 @@
 // of all rows are counted once a step; in each member they are the sum of its leaves', so its
 // largest leaf is not counted but left over. Features are taken in groups whose cells fit the
 // cache.
+//
+// Categories are put in order once, by what all rows say before anything is learnt, and each leaf
+// is cut along that order: an order of its own in each leaf fits noise where there are many
+// categories.
+//
+// Where the ridge is that of the evidence, gains are damped: gain = G^2 / (H + damping) summed over
+// both sides, with a multiple of the ridge. With a ridge that was asked for, the gain is what the
+// split takes off the penalised loss.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +74,7 @@ class SumSearch {
         std::vector<double> rest, leaf;
     };
 
+    void order_categories();
     Leaf leaf_of(std::int32_t at) const;
     std::size_t cells_of(const Group& group) const {
         return table_.first_cell(group.end) - table_.first_cell(group.begin);
@@ -88,8 +97,9 @@ class SumSearch {
     const std::size_t width_;                       // of a cell, in numbers
     const double feature_price_, threshold_price_;  // in units of the loss
     std::vector<Group> groups_;
-    std::vector<double> derivatives_;  // a cell for each row
-    std::vector<Buffers> buffers_;     // by worker
+    std::vector<double> derivatives_;                          // a cell for each row
+    std::vector<Buffers> buffers_;                             // by worker
+    std::vector<std::vector<std::uint32_t>> category_orders_;  // by feature
     std::vector<std::uint8_t> feature_used_;
     std::vector<std::vector<SumTest>> used_;  // by feature, numbers only
 };

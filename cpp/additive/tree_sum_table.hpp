@@ -37,6 +37,7 @@ class SumTable {
 
     const Dataset& data() const { return data_; }
     std::size_t n_rows() const { return rows_.size(); }
+    Row row(std::size_t i) const { return rows_[i]; }  // of the data set
     std::size_t n_features() const { return n_features_; }
     // Histograms have a cell for each code of each feature, "missing" included.
     std::size_t n_cells() const { return first_cell_.back(); }

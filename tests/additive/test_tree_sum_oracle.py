@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tree_sum_oracle import SumOracle
+from tree_sum_oracle import SumOracle, derivatives
 
 from hedgerow._engine import Dataset, GraphSum, TreeSumParams, grow_tree_sum
 
@@ -85,28 +85,32 @@ def test_same_sets_of_categories(loss):
 
 
 @pytest.mark.parametrize("loss", ["squared", "log_loss"])
-def test_the_evidence_is_at_its_own_fixed_point(loss):
+def test_the_ridge_is_three_times_that_of_the_evidence(loss):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 4))
     y = targets(loss, 1, X[:, 0] + X[:, 1], rng)
     scores, out = grown(X, y, loss, 1, 12, min_samples_leaf=5)
-    ridge, freedom = out["ridge"], out["freedom"]
-    # Values as they are fitted, before members are centred: the same scores with the least squares.
     leaves = [graph.apply(X, 1) for graph in out["members"]]
-    design = np.column_stack(
-        [np.ones(len(X))] + [at == leaf for at in leaves for leaf in np.unique(at)]
-    ).astype(float)
-    oracle = SumOracle(X, y, loss, ridge=ridge)
-    oracle.leaves = [[at == leaf for leaf in np.unique(at)] for at in leaves]
-    oracle.values = np.vstack([oracle.values, np.zeros((design.shape[1] - 1, 1))])
-    oracle.fit()
-    np.testing.assert_allclose(oracle.scores, scores, rtol=0, atol=1e-8)
-    h = np.ones(len(X)) if loss == "squared" else (p := 1 / (1 + np.exp(-scores[:, 0]))) * (1 - p)
-    penalty = ridge * np.eye(design.shape[1])
-    penalty[0, 0] = 0
-    inverse = np.linalg.inv(design.T @ (design * h[:, None]) + penalty)
-    assert freedom == pytest.approx(
-        design.shape[1] - 1 - ridge * np.trace(inverse[1:, 1:]), rel=0.01
-    )
-    rest = ((y - scores[:, 0]) ** 2).sum() / (len(X) - freedom) if loss == "squared" else 1.0
-    assert ridge == pytest.approx(rest * freedom / (oracle.values[1:] ** 2).sum(), rel=0.01)
+
+    def fitted(ridge):
+        """The sum with another ridge, and its freedom."""
+        oracle = SumOracle(X, y, loss, ridge=ridge)
+        oracle.leaves = [[at == leaf for leaf in np.unique(at)] for at in leaves]
+        n_leaves = sum(map(len, oracle.leaves))
+        oracle.values = np.vstack([oracle.values, np.zeros((n_leaves, 1))])
+        oracle.fit()
+        h = derivatives(loss, y, oracle.scores)[1]
+        penalty = ridge * np.diag([0] + [1] * n_leaves)
+        inverse = np.linalg.inv(oracle.design.T @ (oracle.design * h) + penalty)
+        return oracle, n_leaves - ridge * np.trace(inverse[1:, 1:])
+
+    final, freedom = fitted(out["ridge"])
+    np.testing.assert_allclose(final.scores, scores, rtol=0, atol=1e-8)
+    # The gram of classes is kept while steps by it converge.
+    assert out["freedom"] == pytest.approx(freedom, rel=1e-9 if loss == "squared" else 0.02)
+    probable, freedom = fitted(out["ridge"] / 3)
+    rest = ((y - probable.scores[:, 0]) ** 2).sum() / (len(X) - freedom)
+    noise = rest if loss == "squared" else 1.0
+    evidence = noise * freedom / (probable.values[1:] ** 2).sum()
+    # The loss of classes is not quadratic: the engine finds the evidence where it is.
+    assert out["ridge"] / 3 == pytest.approx(evidence, rel=0.01 if loss == "squared" else 0.2)

@@ -24,12 +24,16 @@ from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
 
+LARGEST_EXACT = 10**6  # rows x features x scores up to which "auto" searches every leaf each time
 MOST_SPLITS = 10_000  # the fit of all leaves needs a matrix of their pairs
 _ENGINE_LOSSES = {
     "squared_error": "squared",
+    "absolute_error": "absolute",
+    "quantile": "quantile",
     "poisson": "poisson",
+    "gamma": "gamma",
     "log_loss": "log_loss",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -77,13 +81,73 @@ class TreeSumLearner:
                 "min_samples_leaf", given.min_samples_leaf, n_rows, low=1
             ),
             ridge=-1.0 if parameters.is_word(given.ridge, "evidence") else float(given.ridge),
+            level=float(getattr(given, "quantile", None) or 0.5),
             category_smoothing=float(given.category_smoothing),
             min_gain=float(given.min_gain),
+            feature_price=float(given.feature_price),
+            threshold_price=float(given.threshold_price),
+            max_swaps=given.max_swaps,
+            tuning_passes=given.tuning_passes,
+            exact_search=_is_exact(given.search, table, n_rows),
+            tolerance=float(given.tol),
+            monotone=self._directions(table),
         )
+
+    def _directions(self, table: Table) -> list[int]:
+        given = self.settings.monotonic_cst
+        directions = read_directions(given, table)
+        if any(directions) and table.n_classes > 2:
+            raise ValueError("'monotonic_cst' needs numbers or two classes, got several classes.")
+        return directions if any(directions) else []
+
+
+def _is_exact(search: str, table: Table, n_rows: int) -> bool:
+    """Whether every leaf is searched after each split."""
+    if search != "auto":
+        return search == "exact"
+    n_scores = table.n_classes if table.n_classes > 2 else 1
+    return n_rows * table.n_features * n_scores <= LARGEST_EXACT
+
+
+def read_directions(given: Any, table: Table) -> list[int]:
+    """Directions by feature, from a list of them or from a dict of names."""
+    if given is None:
+        return []
+    directions = [0] * table.n_features
+    if isinstance(given, dict):
+        names = table.schema.feature_names
+        for name, direction in given.items():
+            if names is None or name not in names:
+                raise ValueError(f"'monotonic_cst' names {name!r}, which X does not have.")
+            directions[names.index(name)] = direction
+    else:
+        if len(given) != table.n_features:
+            raise ValueError(
+                f"'monotonic_cst' has {len(given)} entries, X has {table.n_features} features."
+            )
+        directions = [*given]
+    for feature, direction in enumerate(directions):
+        if not parameters.is_int(direction) or direction not in (-1, 0, 1):
+            raise ValueError(f"'monotonic_cst' must hold -1, 0 and 1, got {direction!r}.")
+        if direction and feature in table.categories:
+            raise ValueError(
+                f"'monotonic_cst' gives feature {feature} a direction, which is a category."
+            )
+    return [int(direction) for direction in directions]
+
+
+def _check_directions(name: str, value: Any) -> None:
+    is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    if value is not None and not is_list and not isinstance(value, dict):
+        parameters.refuse(name, "a list of -1, 0 and 1, a dict of names or None", value)
 
 
 def check_targets(loss: str, targets: np.ndarray) -> None:
     """Refuse targets that the loss has no value for."""
+    if loss == "gamma" and targets.min() <= 0:
+        raise ValueError(
+            f"loss 'gamma' needs targets above zero, got a smallest target of {targets.min():g}."
+        )
     if loss == "poisson" and (targets.min() < 0 or targets.sum() <= 0):
         raise ValueError(
             "loss 'poisson' needs targets that are not negative and not all zero, "
@@ -110,27 +174,70 @@ class TreeSum(SumModel, BinParameters):
         "feature each, those of depth 2 at most two: their sum can be read term by term.",
     )
     min_samples_leaf: int | float = parameter(
-        10, parameters.count(1), "A split must leave this many rows (or this share) on both sides."
+        20, parameters.count(1), "A split must leave this many rows (or this share) on both sides."
     )
     ridge: float | str = parameter(
         "evidence",
         parameters.real(0, word="evidence"),
         "Price of the squares of the leaf values, in the units of the second derivative of the "
-        'loss of a row: a leaf of this many rows is shrunk by half. "evidence" makes it the most '
-        "probable one for the training rows.",
+        'loss of a row: a leaf of this many rows is shrunk by half. "evidence" finds it '
+        "from the training rows: a multiple of the most probable one, since splits are the best of "
+        "many and promise too much.",
     )
     category_smoothing: float = parameter(
         10.0,
         parameters.real(0),
-        "Categories are ordered as if each had this many further rows that say nothing: rare ones "
-        "stay in the middle.",
+        "Categories are put in order once, by the targets of their rows and this many further rows "
+        "that say nothing: rare ones stay in the middle.",
     )
     min_gain: float = parameter(
-        10.0,
+        0.0,
         parameters.real(0),
-        "A split must lower twice the loss by this many times the noise of a row: growth ends "
-        "where the best of all splits gains no more than one of noise would. 0 uses up "
-        "``max_splits``.",
+        "A split must lower twice the loss by this many times the noise of a row, else growth "
+        "ends: 10 is about what the best split of pure noise gains. 0 uses up ``max_splits``, as "
+        "features that matter only together need, and leaves noise to the ridge.",
+    )
+    feature_price: float = parameter(
+        0.0,
+        parameters.real(0),
+        "What the first split of a feature must gain more than others, as a share of the loss of "
+        "a constant: the sum uses fewer features.",
+    )
+    threshold_price: float = parameter(
+        0.0,
+        parameters.real(0),
+        "The same for a threshold (or a set of categories) that no split has yet: the sum has "
+        "fewer thresholds, and smaller tables when it is exported.",
+    )
+    monotonic_cst: Any = parameter(
+        None,
+        parameters.Rule("list, dict or None", _check_directions),
+        "For each feature 1 (predictions never fall when it rises), -1 (never rise) or 0, as a "
+        "list or by name. For numbers and for two classes.",
+    )
+    max_swaps: int = parameter(
+        0,
+        parameters.integer(0, high=MOST_SPLITS),
+        "Most moves after growing that take the weakest split out and the best in. A move is kept "
+        "if the loss falls; the first that is not ends them.",
+    )
+    tuning_passes: int = parameter(
+        0,
+        parameters.integer(0, high=MOST_SPLITS),
+        "Most passes after growing in which each test is chosen anew while all others stand.",
+    )
+    search: str = parameter(
+        "auto",
+        parameters.option("auto", "exact", "lazy"),
+        '"exact" searches every leaf after each split. "lazy" searches those whose last known gain '
+        "is the largest, and every leaf when the sum has grown by a quarter: faster, and seldom "
+        'another sum. "auto" is exact up to a million rows times features.',
+    )
+    tol: float = parameter(
+        0.01,
+        parameters.real(0, above=True),
+        "While growing, leaf values are fitted until a further step would gain less than this "
+        "share of the last split. The last fit goes to the end.",
     )
     ridge_: float = fitted("float", "The ridge that the leaf values were fitted with.")
     freedom_: float = fitted(
@@ -230,9 +337,20 @@ class TreeSumRegressor(SumRegressor, TreeSum):
 
     loss: str = parameter(
         "squared_error",
-        parameters.option("squared_error", "poisson"),
-        'What is made small. "poisson" is for counts: members add up to the logarithm.',
+        parameters.option("squared_error", "absolute_error", "quantile", "poisson", "gamma"),
+        'What is made small. "poisson" is for counts and "gamma" for positive numbers: members '
+        "add up to the logarithm.",
     )
+    quantile: float | None = parameter(
+        None,
+        parameters.real(0, 1, optional=True),
+        'Which quantile is predicted, for ``loss="quantile"``.',
+    )
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.loss == "quantile" and self.quantile is None:
+            raise ValueError("loss 'quantile' needs 'quantile', a number from 0 to 1.")
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """The predicted number of each row after each member.
