@@ -3,11 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 from hedgerow.cli.leaderboard import leaderboard, summary, unranked
-from hedgerow.comparison import Comparison, Data, Result
+from hedgerow.comparison import Comparison, Data, Result, compare
 from hedgerow.comparison.records import INTERRUPTED
+from hedgerow.comparison.run import Run
 from hedgerow.model_selection import corrected_t_test
 
 TIME_IS_UP = "the time was up in fold 5"
@@ -214,3 +217,29 @@ def test_a_score_that_is_none_is_not_ranked_and_a_fold_without_any_is_not_counte
     assert [(r.name, r.counted) for r in made.ranked] == [("a", [0]), ("b", [0])]
     with pytest.raises(ValueError, match="no model finished a fold"):
         _ = comparison(*DEGENERATE["NaN scores"]).best_result
+
+
+def test_what_runs_is_what_is_shown():
+    X, y = load_iris(return_X_y=True)
+    models = ["hedgerow TAOTree", "hedgerow DecisionTree", "scikit-learn DecisionTree"]
+    made = compare(X, y, models=models, cv=2)
+    assert made["hedgerow TAOTree"].changed == {"max_depth": 8}
+    assert made["hedgerow TAOTree"].settings["max_depth"] == 8
+    assert made["scikit-learn DecisionTree"].settings["criterion"] == "gini"
+    again = Comparison.from_json(made.to_json())
+    assert again["hedgerow TAOTree"].settings == made["hedgerow TAOTree"].settings
+    assert "hedgerow TAOTree: max_depth=8." in made.report(refit=False).html()
+
+
+def test_an_embedding_is_left_out_where_it_would_take_minutes():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=3000), "word": rng.permutation(3000)})
+    X["word"] = (X["word"] // 1.2).astype(str).astype("category")
+    y = X["a"] > 0
+    runs = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "try_fold", lambda self, *rest: runs.append(self.name))
+        with pytest.raises(ValueError, match="no model could be compared"):
+            compare(X, y, cv=2)
+    assert "hedgerow DecisionTree" in runs
+    assert "hedgerow TreeEmbedding" not in runs

@@ -5,6 +5,7 @@ the order of ``schedule``. Whatever is chosen from the data, settings under a li
 thorough budget, is chosen inside the training rows.
 """
 
+import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -33,6 +34,8 @@ from hedgerow.comparison.run import Problem, Run
 from hedgerow.comparison.schedule import Clock, Schedule
 from hedgerow.comparison.within import Limits
 
+MOST_CATEGORIES = 2000  # for an embedding, to which each is a column; asked for, it runs
+WATCH_SHARE = 0.02  # of the time, for what looks too good
 FOLDS = {"small": 5, "balanced": 5, "thorough": 10}
 
 
@@ -207,6 +210,10 @@ def compare(
         name: Run(name, model, problem, written.folds_of(name, len(splits)) if written else [])
         for name, model in chosen.items()
     }
+    n_categories = tables.count_categories(X)
+    for run in runs.values():
+        if models is None and run.model.family == "embedding" and n_categories > MOST_CATEGORIES:
+            run.error = f"left out: its time grows with the cube of {n_categories:,} categories"
     with progress_bar(progress) as listener, threadpool_limits(threads):
         clock = Clock(began, plan.seconds)
         interrupted = Schedule(list(runs.values()), len(splits), clock, listener, written).go()
@@ -237,7 +244,8 @@ def compare(
         _fit_fold=lambda name, fold, refit: runs[name].fold_model(fold, refit),
     )
     if found.ranked:
-        found.warnings += _watch(found, division, metrics[0], scoring is not None)
+        seconds = min(watch.SECONDS, WATCH_SHARE * (plan.seconds or math.inf))
+        found.warnings += _watch(found, division, metrics[0], scoring is not None, seconds)
     return found
 
 
@@ -249,7 +257,9 @@ def _join_test(X: Any, y: np.ndarray, test: tuple[Any, Any]) -> tuple[Any, np.nd
     return tables.join_rows(X, X_test), np.concatenate([y, y_test]), len(y_test)
 
 
-def _watch(found: Comparison, division: Division, metric: Metric, asked: bool) -> Iterator[str]:
+def _watch(
+    found: Comparison, division: Division, metric: Metric, asked: bool, seconds: float
+) -> Iterator[str]:
     """What is suspicious about the table, the folds and the scores."""
     if found.task == "classification":
         yield from watch.rare_class_notes(found.y, found.n_folds, label_of(metric.name), asked)
@@ -266,6 +276,7 @@ def _watch(found: Comparison, division: Division, metric: Metric, asked: bool) -
             found.positive,
             constant.mean(metric.name),
             found.best_result.mean(metric.name),
+            seconds,
         )
 
 

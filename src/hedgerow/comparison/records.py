@@ -68,8 +68,12 @@ class Result:
         ``hedgerow.comparison.sizes``; None where a library does not tell.
     microseconds_per_row : float or None
         Of predicting a thousand rows or more at once, in one call.
+    settings : dict
+        All parameters that the model runs with, but for what tuning, or a limit, chooses.
+    changed : dict
+        Those of them that differ from the class's own defaults.
     parameters : list of dict
-        What tuning, or a limit, chose in each finished fold; empty dicts for the defaults.
+        What tuning, or a limit, chose in each finished fold; empty dicts for the settings.
     predictions : ndarray of shape (n_rows,) or None
         Out-of-fold predictions: labels or numbers.
     probabilities : ndarray of shape (n_rows, n_classes) or None
@@ -97,6 +101,8 @@ class Result:
     n_bytes: int | None = None
     depth: int | None = None
     microseconds_per_row: float | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    changed: dict[str, Any] = field(default_factory=dict)
     parameters: list[dict[str, Any]] = field(default_factory=list)
     predictions: np.ndarray | None = None
     probabilities: np.ndarray | None = None

@@ -17,10 +17,12 @@ from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import Fold
 from hedgerow.comparison.metrics import Metric, Outcome, gain
 from hedgerow.comparison.models import Model, Settings
+from hedgerow.comparison.peers import Peer
 from hedgerow.comparison.records import Result, Task
 from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
 from hedgerow.comparison.within import Choice, Limits, maker, settings_of
 
+SILENCING = ("verbose", "allow_writing_files")  # parameters that change no model
 TRIAL_ROWS = (500, 2000)  # a model is tried on so many, to see whether it fits into the time
 SHORTEST_TRIAL = 0.3  # seconds
 
@@ -137,11 +139,12 @@ class Run:
             self._estimate = 0.0  # a fold tells as quickly
             return
         sample = np.random.default_rng(0).permutation(train)
+        self._try(self._new, None, interrupts, "")  # loads the library, which a fold need not
         seconds = []
         for n_rows in TRIAL_ROWS:
             rows = sample[:n_rows]
-            # A fit grows with the root of the rows at the least.
-            limit = max(SHORTEST_TRIAL, most * (n_rows / len(train)) ** 0.5)
+            # Boosters grow slowly with the rows: much of their time is that of a round.
+            limit = max(SHORTEST_TRIAL, most * (n_rows / len(train)) ** (1 / 3))
             began = perf_counter()
             late = f"left out: {n_rows} rows took more than {in_words(limit)}"
             fit = partial(self._fitted, take_rows(self.problem.X, rows), self.problem.y[rows])
@@ -229,11 +232,21 @@ class Run:
             n_bytes=n_bytes,
             depth=depth,
             microseconds_per_row=typical[3],
+            settings=self._settings(),
+            changed={n: v for n, v in self.model.parameters.items() if n not in SILENCING},
             parameters=[fold.settings for fold in folds],
             predictions=self._predictions() if folds else None,
             probabilities=self._probabilities() if folds else None,
             error=self.error,
         )
+
+    def _settings(self) -> dict[str, Any]:
+        """What the model runs with; what is None is left to the library."""
+        model: Any = self.model.make(
+            self.problem.task, seed=self.problem.seed, n_jobs=self.problem.n_jobs
+        )
+        known: Any = model.estimator if isinstance(model, Peer) else model
+        return {n: v for n, v in known.get_params(deep=False).items() if v is not None}
 
     def _predictions(self) -> np.ndarray:
         y, classes = self.problem.y, self.problem.classes

@@ -23,7 +23,7 @@ from hedgerow.comparison.run import Run
 LEADERS = 3  # whose fitted models are kept: one of them will most likely be the best
 # Families take turns, boosters first and often: they are the likeliest to be best.
 TURNS = ("boosting", "forest", "graph", "boosting", "additive", "tree", "cascade", "embedding")
-FIRST_SHARE = 0.35  # of the time that is left, for a model in the first round
+FIRST_SHARE = 0.5  # of the time that is left, for a model in the first round
 REPORT_SHARE, REPORT_MOST = 0.08, 20.0  # of the time, for the report; and at most so many seconds
 SLACK = 1.25  # a fold may take so much longer than its share of the time before it is stopped
 

@@ -109,6 +109,14 @@ def describe(X: Any, dropped: dict[str, str], name: str | None, target: str | No
     )
 
 
+def count_categories(X: Any) -> int:
+    """Different categories of all columns together."""
+    if not is_frame(X):
+        return 0
+    columns = [X[name] for name in X.columns if is_categorical(X[name])]
+    return int(sum(c.nunique() if hasattr(X, "iloc") else c.n_unique() for c in columns))
+
+
 def _count_missing(X: Any) -> int:
     if not is_frame(X):
         return int(np.isnan(X).sum()) if X.dtype.kind == "f" else 0

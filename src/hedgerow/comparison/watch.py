@@ -100,6 +100,7 @@ def telling_columns(
     positive: Any,
     constant: float,
     best: float,
+    seconds: float = SECONDS,
 ) -> Iterator[str]:
     """A sentence on a column that gives nearly the best score alone.
 
@@ -111,6 +112,8 @@ def telling_columns(
     X, y, division, metric, classes, positive : of the comparison
     constant, best : float
         Scores of the constant and of the best model.
+    seconds : float, default=5.0
+        Columns that are not reached in this time are not looked at.
     """
     reached = gain(metric.name, best) - gain(metric.name, constant)
     if X.shape[1] < 2 or not np.isfinite(reached) or reached <= 0:
@@ -120,7 +123,7 @@ def telling_columns(
     began = perf_counter()
     shares: dict[str, float] = {}
     for name, column in zip(feature_names(X), _columns_alone(X), strict=True):
-        if perf_counter() - began > SECONDS:
+        if perf_counter() - began > seconds:
             break
         try:
             score = _score_alone(column, y, train, test, metric, classes, positive)

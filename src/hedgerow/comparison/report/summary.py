@@ -1,6 +1,7 @@
 """From a comparison to one plain dict with everything that the report shows."""
 
 import math
+from collections import Counter
 from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
@@ -63,6 +64,7 @@ def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict
             for row, result in zip(comparison.rows, comparison.results, strict=True)
             if result.is_ranked
         ],
+        "settings": _settings(comparison),
         "not_ranked": [
             {"model": result.name, "folds": len(result.folds), "error": result.error}
             for result in comparison.results
@@ -145,6 +147,25 @@ def _row(comparison: "Comparison", row: dict[str, Any], result: Result) -> dict[
         key: _number(value) if isinstance(value, float) else value
         for key, value in (row | drawn).items()
     }
+
+
+def _settings(comparison: "Comparison") -> list[dict[str, str]]:
+    """Return what models run with where that is not their class's default."""
+    found = []
+    for result in comparison.ranked:
+        chosen = Counter(_in_words(fold) for fold in result.parameters if fold)
+        tuned = ", ".join(
+            f"{words} (in {n} of {len(result.parameters)} folds)"
+            for words, n in chosen.most_common()
+        )
+        words = "; ".join(filter(None, (_in_words(result.changed), tuned)))
+        if words:
+            found.append({"model": result.name, "words": words})
+    return found
+
+
+def _in_words(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items() if value is not None)
 
 
 def short_name(result: Result) -> str:
