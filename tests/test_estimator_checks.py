@@ -49,17 +49,12 @@ DRAWING = (
 def expected_failures(estimator):
     """Bags and folds take rows, so a row of weight two is not the row twice, as in scikit-learn.
 
-    The same holds where a leaf must have so many rows, as in scikit-learn's
-    HistGradientBoostingRegressor.
-
     A scanner describes training samples out of fold, so that what ``fit_transform`` gives is not
     what ``transform`` gives later, as with scikit-learn's TargetEncoder.
     """
     failures = {}
     if type(estimator).__name__.startswith(DRAWING):
         failures["check_sample_weight_equivalence_on_dense_data"] = "rows are drawn, not weights"
-    if type(estimator).__name__.startswith("TreeSum"):
-        failures["check_sample_weight_equivalence_on_dense_data"] = "min_samples_leaf counts rows"
     if isinstance(estimator, hedgerow.MultiGrainedScanner):
         for check in ("check_transformer_general", "check_transformer_data_not_an_array"):
             failures[check] = "training samples are described out of fold"

@@ -23,6 +23,7 @@ from hedgerow._learner import n_rows_of
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
+from hedgerow.additive.terms import Shape, Term, shape_of, terms_of
 
 LARGEST_EXACT = 10**6  # rows x features x scores up to which "auto" searches every leaf each time
 MOST_SPLITS = 10_000  # the fit of all leaves needs a matrix of their pairs
@@ -268,6 +269,46 @@ class TreeSum(SumModel, BinParameters):
         table = self.read_table(X, y, sample_weight)
         self.become(learner.grow(table) | table.facts())
         return self
+
+    def terms(self) -> list[Term]:
+        """Which features the members test, alone or together.
+
+        Returns
+        -------
+        terms : list of Term
+            Members of the same features belong to one term; the largest share comes first. A term
+            of one feature has a :meth:`shape`; those of several are interactions.
+        """
+        check_is_fitted(self)
+        return terms_of(self.graphs_, self._names())
+
+    def shape(self, feature: str | int) -> Shape:
+        """What a feature adds to the scores by itself, as steps.
+
+        Parameters
+        ----------
+        feature : str or int
+            Its name, or its number.
+
+        Returns
+        -------
+        shape : Shape
+            The sum of all members that test no other feature; zero where there is none.
+        """
+        check_is_fitted(self)
+        names = self._names()
+        if feature in names:
+            place = names.index(feature)
+        elif parameters.is_int(feature) and 0 <= feature < len(names):
+            place = int(feature)
+        else:
+            raise ValueError(f"'feature' must be a feature of the model, got {feature!r}.")
+        known = self.schema_.categories.get(place)
+        return shape_of(self.graphs_, len(self.intercept_), place, names[place], known)
+
+    def _names(self) -> list:
+        names = self.schema_.feature_names
+        return list(range(self.n_features_in_)) if names is None else names
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -134,7 +134,8 @@ class Reading:
         """Return the prediction of a node as text."""
         value = self.value(node)
         if self.class_names is None:
-            return number(value[0], self.words.decimals)
+            numbers = [number(v, self.words.decimals) for v in value]
+            return numbers[0] if len(numbers) == 1 else f"[{', '.join(numbers)}]"
         return self.class_names[int(np.argmax(value))]
 
     def leaf(self, node: int, *more: str) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from hedgerow.additive.sum_model import SumModel
 from hedgerow.inspect.reading import Reading, read
 from hedgerow.inspect.wording import number
 
@@ -25,11 +27,12 @@ def export_text(
     Each branch is one line: its condition, and after the colon the prediction if it ends there.
     A node that several branches of a graph share is written out once, with its number, and
     referred to afterwards. Below 40 levels a line gives its level instead of more bars.
+    A sum of trees begins with its intercept; what members give is added to it.
 
     Parameters
     ----------
     model : estimator
-        Any fitted hedgerow estimator with a `graph_`.
+        Any fitted hedgerow estimator with a `graph_`, or a sum of trees.
     max_depth : int or None, default=None
         Deepest level written; what lies below is summed up in one line.
     decimals : int or None, default=2
@@ -64,6 +67,14 @@ def export_text(
     |   petal width (cm) <= 1.75: versicolor (p = 0.91, 54 rows)
     |   petal width (cm) > 1.75: virginica (p = 0.98, 46 rows)
     """
+    if isinstance(model, SumModel):
+        return _sum(
+            model,
+            max_depth=max_depth,
+            decimals=decimals,
+            show_weights=show_weights,
+            feature_names=feature_names,
+        )
     if max_depth is not None and (
         isinstance(max_depth, bool) or not isinstance(max_depth, int | np.integer) or max_depth < 1
     ):
@@ -100,6 +111,17 @@ def export_text(
             line = f"{_indentation(depth - 1)}{branch}: {end}"
             lines.append(line.rstrip() if opens else line)
     return "\n".join(lines)
+
+
+def _sum(model: SumModel, decimals: int | None, **settings: Any) -> str:
+    """Return the intercept and each member with what it adds."""
+    check_is_fitted(model)
+    start = ", ".join(number(float(score), decimals) for score in model.intercept_)
+    parts = [f"score = {start}"]
+    for place, member in enumerate(model):
+        parts.append(f"\n+ member {place}")
+        parts.append(export_text(member, decimals=decimals, **settings))
+    return "\n".join(parts)
 
 
 def _indentation(level: int) -> str:
