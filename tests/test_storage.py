@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tracemalloc
 import zlib
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ import hedgerow
 from hedgerow._engine import DecisionGraph, Forest
 from hedgerow._records import container
 from hedgerow._table import Schema
-from hedgerow.datasets import load_data
+from hedgerow.datasets import load_data, read_table
 from hedgerow.storage import MODELS
 
 FILES = Path(__file__).parent / "files"
@@ -112,6 +114,27 @@ def test_golden_files_are_still_read(name):
             np.testing.assert_allclose(found, values, rtol=1e-9, atol=1e-12)
         else:
             assert found.tolist() == values
+
+
+def test_a_golden_model_still_reads_a_raw_table():
+    folder = FILES / "v1/reading"
+    expected = json.loads((folder / "expected.json").read_text())
+    model = hedgerow.load(folder / "model.hedgerow")
+    frame = read_table(folder / "raw.csv", reading=model.reading_).frame
+    assert list(model.feature_names_in_) == expected["features"]
+    assert model.predict(frame[expected["features"]]).tolist() == expected["predict"]
+
+
+def test_a_forged_reading_is_refused(tmp_path):
+    model = hedgerow.load(FILES / "v1/reading/model.hedgerow")
+    column = model.reading_.columns[0]
+    for odd in ({"kind": "riddle"}, {"decimal": ";"}, {"form": "%n"}, {"parts": ("age",)}):
+        forged = copy(column)
+        vars(forged).update(odd)
+        model.reading_ = replace(model.reading_, columns=(forged,))
+        hedgerow.save(model, tmp_path / "forged.hedgerow")
+        with pytest.raises(ValueError, match="is damaged or no model file of hedgerow"):
+            hedgerow.load(tmp_path / "forged.hedgerow")
 
 
 def test_the_reader_in_the_docs_needs_no_hedgerow(tmp_path):
