@@ -290,9 +290,11 @@ def chunk_writer(file: IO[bytes], name: Any) -> Iterator[Callable[[Any], None]]:
             frame.to_csv(text, sep=sep, index=False, lineterminator="\n", **state)
             state["header"] = False
 
-        yield write
-        text.flush()
-        text.detach()
+        try:
+            yield write
+            text.flush()
+        finally:
+            text.detach()  # or it would close the file, even the terminal, when it is forgotten
         return
     if file_type not in ("parquet", "feather"):
         raise ValueError(f"'{path}' must end in .csv, .tsv, .parquet or .feather to be written.")
