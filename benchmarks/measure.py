@@ -29,6 +29,7 @@ import multiprocessing
 import pickle
 import platform
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -307,7 +308,7 @@ def _answer(sender, function, arguments):
 
 
 def environment():
-    """Date, command, machine and versions of this run; no path of the machine in it."""
+    """Date, commit, command, machine and versions of this run; no path of the machine in it."""
     versions = {"Python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -315,10 +316,19 @@ def environment():
     command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
+        "commit": commit(),
         "command": command,
         "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
         "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
     }
+
+
+def commit():
+    """The commit that is checked out, with a plus sign where sources differ from it."""
+    call = ["git", "-C", str(RESULTS), "describe", "--always", "--exclude=*", "--dirty=+"]
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
+        return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()
+    return "unknown"
 
 
 def processor():
@@ -398,7 +408,8 @@ class Results:
 def write_page(name, title, runs, body):
     """Write `results/<name>.md`: title, how it was measured, `body`."""
     heads = [
-        f"- `{run['command']}`, {run['date']}\n- {run['machine']}\n- {run['versions']}"
+        f"- `{run['command']}`, {run['date']}, commit {run.get('commit', 'not noted')}\n"
+        f"- {run['machine']}\n- {run['versions']}"
         for run in runs
     ]
     RESULTS.mkdir(exist_ok=True)
