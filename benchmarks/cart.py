@@ -50,8 +50,8 @@ def memory(name, library, view, threads):
     X, y = measure.take(table.view(view), train), table.y[train]
     make = maker(library, table, 0, threads)
     table.views.clear()
-    few = slice(0, None, max(1, len(y) // 1000))
-    make().fit(measure.take(X, few), y[few])
+    sample = slice(0, None, max(1, len(y) // 1000))
+    make().fit(measure.take(X, sample), y[sample])
     with measure.PeakMemory() as peak:
         make().fit(X, y)
     return {"memory": peak.extra, "cells": len(y) * measure.shape(X)[1]}
@@ -174,21 +174,21 @@ def compare(results, name, view):
         return lines[-1]["memory"] / lines[-1]["cells"] if lines else None
 
     fit, predict, row, size = (medians(what) for what in ("fit", "predict", "row", "pickle"))
-    some = next(m for m in results.measurements(set=name, view=view) if "rows" in m)
-    dimensions = f"{some['rows']:,} × {some['columns']}"
-    label = view if some["categorical"] else "numbers"
+    measured = next(m for m in results.measurements(set=name, view=view) if "rows" in m)
+    dimensions = f"{measured['rows']:,} × {measured['columns']}"
+    label = view if measured["categorical"] else "numbers"
     goal = FIT_GOAL.get(name, 5)
     speed = [
         name, label, dimensions, *fit[:2], times(*fit[:2]), goal and f"{goal}x",
         times(*medians("cpu")[:2]),
         fit[2], times(fit[2], fit[1]), *predict[:2], times(*predict[:2]), "2x", predict[2],
     ]  # fmt: skip
-    theirs, mine = scores(sk), scores(ours)
-    same = len(theirs) == len(mine) > 0
+    theirs, hedgerows = scores(sk), scores(ours)
+    same = len(theirs) == len(hedgerows) > 0
     official = [points(mean(results.values("score", **who, split=None))) for who in (sk, ours)]
     quality = [
-        name, label, len(theirs) or len(mine), points(mean(theirs)), points(mean(mine)),
-        f"{mean(mine) - mean(theirs):+.2f}" if same else None,
+        name, label, len(theirs) or len(hedgerows), points(mean(theirs)), points(mean(hedgerows)),
+        f"{mean(hedgerows) - mean(theirs):+.2f}" if same else None,
         few_points(scores(ydf), len(theirs)), *official,
     ]  # fmt: skip
     extra = [results.median("memory", **who, split="memory") for who in (sk, ours)]
@@ -213,14 +213,14 @@ def main():
     parser.add_argument("--repeats", type=int, help="random splits per set, 5 by default")
     parser.add_argument("--quick", action="store_true", help="three small sets, two splits")
     parser.add_argument("--render", action="store_true", help="only write the page again")
-    given = parser.parse_args()
-    results = measure.Results("cart-quick" if given.quick else "cart")
-    if not given.render:
+    arguments = parser.parse_args()
+    results = measure.Results("cart-quick" if arguments.quick else "cart")
+    if not arguments.render:
         absent = peers.missing()
         for library in {"hedgerow", "YDF"} & set(absent):
             print(f"{library} takes no part: {absent[library]}")
-        names = given.sets or (QUICK if given.quick else SETS)
-        repeats = given.repeats or (2 if given.quick else 5)
+        names = arguments.sets or (QUICK if arguments.quick else SETS)
+        repeats = arguments.repeats or (2 if arguments.quick else 5)
         measure.study.folder()  # before anything stored is dropped
         for name in names:
             results.drop(lambda line, name=name: line["set"] == name)

@@ -44,28 +44,28 @@ def make(contender, seed, threads=1):
 
     import hedgerow
 
-    given = {"random_state": seed, "n_jobs": threads}
+    settings = {"random_state": seed, "n_jobs": threads}
     if contender == AS_DF21:  # 2 + 2 forests of 100 trees, out of bag, two rounds of patience
         return hedgerow.CascadeForestClassifier(
-            class_vectors="out_of_bag", max_layers=20, n_tolerance=2, **given
+            class_vectors="out_of_bag", max_layers=20, n_tolerance=2, **settings
         )
     if contender == PEER:
         pair = [RandomForestClassifier(100), ExtraTreesClassifier(100)]
-        return hedgerow.CascadeForestClassifier(estimators=pair * 2, **given)
-    return hedgerow.CascadeForestClassifier(contender.split()[0], **given)
+        return hedgerow.CascadeForestClassifier(estimators=pair * 2, **settings)
+    return hedgerow.CascadeForestClassifier(contender.split()[0], **settings)
 
 
 def attempt(name, contender, seed):
     """One measurement of a cascade of hedgerow's; run in a fresh process."""
     table = measure.read_table(name)
-    made = []
+    models = []
 
     def keep():
-        made.append(make(contender, seed))
-        return made[-1]
+        models.append(make(contender, seed))
+        return models[-1]
 
     line = measure.trial(keep, table, "codes", table.split(None if table.official else seed))
-    return line | {"layers": made[-1].n_layers_, "grown": len(made[-1].layer_scores_)}
+    return line | {"layers": models[-1].n_layers_, "grown": len(models[-1].layer_scores_)}
 
 
 def attempt_df21(interpreter, name, seed, patience):
@@ -314,14 +314,16 @@ def main():
     parser.add_argument("--patience", type=float, default=3600, help="seconds for a measurement")
     parser.add_argument("--fresh", action="store_true", help="measure anew what is asked for")
     parser.add_argument("--render", action="store_true", help="only write the page again")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     results = measure.Results("cascade")
-    if not given.render:
+    if not arguments.render:
         measure.study.folder()  # before anything stored is dropped
-        results.drop(lambda line: "error" in line or (given.fresh and asked_for(line, given)))
-        if not given.df21:
+        results.drop(
+            lambda line: "error" in line or (arguments.fresh and asked_for(line, arguments))
+        )
+        if not arguments.df21:
             print("DF21 takes no part: no interpreter given (--df21).")
-        run(given, results)
+        run(arguments, results)
     render(results)
 
 

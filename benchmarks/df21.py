@@ -33,8 +33,8 @@ def make(seed):
 def main():
     data = np.load(sys.argv[1])
     X, y = data["X_train"], data["y_train"]
-    few = np.random.default_rng(0).choice(len(y), min(1000, len(y)), replace=False)
-    make(0).fit(X[few], y[few])  # imports and first-call set-up are not what is measured
+    sample = np.random.default_rng(0).choice(len(y), min(1000, len(y)), replace=False)
+    make(0).fit(X[sample], y[sample])  # imports and first-call set-up are not what is measured
     before = resident("VmRSS")
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")

@@ -55,9 +55,11 @@ def matmul_share(n_rows, results):
     side = np.random.default_rng(0).random((2000, 2000), dtype="float32")
     rate = 2 * 2000**3 / measure.seconds(lambda: side @ side)
     X, y = make_data(n_rows, 30, 5)
-    few = slice(0, 20_000)
+    sample = slice(0, 20_000)
     for activation in (LINEAR, BUMPS):
-        model = TreeEmbeddingClassifier(activation=activation, random_state=0).fit(X[few], y[few])
+        model = TreeEmbeddingClassifier(activation=activation, random_state=0).fit(
+            X[sample], y[sample]
+        )
         taken = measure.seconds(lambda model=model: model.predict(X), most=3)
         anchors, columns = model.embedding_.anchors_.shape
         one_product = 2 * n_rows * columns * 5
@@ -113,14 +115,14 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="one small set, fewer rows")
     parser.add_argument("--render", action="store_true", help="only write the page again")
-    given = parser.parse_args()
-    results = measure.Results("embedding_quick" if given.quick else "embedding")
-    if not given.render:
-        chosen = {"magic"} if given.quick else set(given.sets)
+    arguments = parser.parse_args()
+    results = measure.Results("embedding_quick" if arguments.quick else "embedding")
+    if not arguments.render:
+        chosen = {"magic"} if arguments.quick else set(arguments.sets)
         results.drop(lambda m: m["set"] in chosen | {"made"})
         for name in sorted(chosen):
-            run(name, results, 1 if given.quick else given.repeats)
-        matmul_share(100_000 if given.quick else 1_000_000, results)
+            run(name, results, 1 if arguments.quick else arguments.repeats)
+        matmul_share(100_000 if arguments.quick else 1_000_000, results)
     render(results)
 
 

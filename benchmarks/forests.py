@@ -142,14 +142,14 @@ def summary(results, name):
 
 def difference(results, ours, theirs):
     """Mean difference of the scores over the seeds that both have, with their number."""
-    mine, other = (
+    hedgerows, other = (
         {m["seed"]: m["score"] for m in results.measurements(**who) if "score" in m}
         for who in (ours, theirs)
     )
-    seeds = mine.keys() & other.keys()
+    seeds = hedgerows.keys() & other.keys()
     if not seeds:
         return None
-    gap = mean([mine[seed] - other[seed] for seed in seeds])
+    gap = mean([hedgerows[seed] - other[seed] for seed in seeds])
     return f"{gap:+.2f} ({len(seeds)} seed{'s' * (len(seeds) > 1)})"
 
 
@@ -209,19 +209,29 @@ def main():
     parser.add_argument("--patience", type=float, default=600, help="seconds for one measurement")
     parser.add_argument("--fresh", action="store_true", help="measure the chosen sets anew")
     parser.add_argument("--render", action="store_true", help="only write the page again")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     results = measure.Results("forests")
-    if not given.render:
+    if not arguments.render:
         absent = peers.missing()
         for library, reason in absent.items():
             print(f"{library} takes no part: {reason}")
         measure.study.folder()  # before anything stored is dropped
         # What failed is tried again by every new run.
-        results.drop(lambda line: line["set"] in given.sets and (given.fresh or "error" in line))
-        stored = sum(len(results.measurements(set=name)) for name in given.sets)
+        results.drop(
+            lambda line: line["set"] in arguments.sets and (arguments.fresh or "error" in line)
+        )
+        stored = sum(len(results.measurements(set=name)) for name in arguments.sets)
         if stored:
             print(f"{stored} measurements of these sets are kept from earlier runs.")
-        run(given.sets, given.seeds, given.threads, given.minutes, given.patience, results, absent)
+        run(
+            arguments.sets,
+            arguments.seeds,
+            arguments.threads,
+            arguments.minutes,
+            arguments.patience,
+            results,
+            absent,
+        )
     render(results)
 
 

@@ -89,13 +89,13 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="optdigits, one turn")
     parser.add_argument("--render", action="store_true", help="only write the page again")
-    given = parser.parse_args()
-    results = measure.Results("graphs_quick" if given.quick else "graphs")
-    if not given.render:
-        chosen = ["optdigits"] if given.quick else given.sets
+    arguments = parser.parse_args()
+    results = measure.Results("graphs_quick" if arguments.quick else "graphs")
+    if not arguments.render:
+        chosen = ["optdigits"] if arguments.quick else arguments.sets
         results.drop(lambda m: m["set"] in chosen)
         for name in chosen:
-            run(name, results, 1 if given.quick else given.repeats)
+            run(name, results, 1 if arguments.quick else arguments.repeats)
     render(results)
 
 

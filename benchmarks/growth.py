@@ -79,20 +79,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--contender", choices=("hedgerow", "scikit-learn"), default="hedgerow")
     parser.add_argument("--quick", action="store_true", help="smaller sizes")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     absent = peers.missing()
-    if given.contender in absent:
-        sys.exit(f"{given.contender} cannot be imported: {absent[given.contender]}")
+    if arguments.contender in absent:
+        sys.exit(f"{arguments.contender} cannot be imported: {absent[arguments.contender]}")
 
-    some = slice(0, 5 if given.quick else None)
+    some = slice(0, 5 if arguments.quick else None)
     n_rows, n_columns, n_classes = ROWS[some], COLUMNS[some], CLASSES[some]
-    wide, many = (2_000, 5_000) if given.quick else (20_000, 50_000)
+    wide, many = (2_000, 5_000) if arguments.quick else (20_000, 50_000)
 
     def over(sizes, max_depth=None):
-        return [fit_seconds(given.contender, size, max_depth) for size in sizes]
+        return [fit_seconds(arguments.contender, size, max_depth) for size in sizes]
 
     body = [
-        f"Fit of one {given.contender} tree on made data. {NOTE}",
+        f"Fit of one {arguments.contender} tree on made data. {NOTE}",
         *section(
             "Rows", "20 columns; 2 classes or a number to predict.",
             ["rows", "classifier", "regressor", f"classifier, depth {DEPTH}"], n_rows,
@@ -112,8 +112,8 @@ def main():
              over([(many, 10, k) for k in n_classes], DEPTH)],
         ),
     ]  # fmt: skip
-    suffix = "" if given.contender == "hedgerow" else f"-{given.contender}"
-    suffix += "-quick" if given.quick else ""
+    suffix = "" if arguments.contender == "hedgerow" else f"-{arguments.contender}"
+    suffix += "-quick" if arguments.quick else ""
     measure.write_page(
         f"growth{suffix}",
         "Fit time against rows, columns and classes",

@@ -44,14 +44,14 @@ def contenders(trees):
     def mixed(candidates=None):
         return hedgerow.HeterogeneousForestClassifier(candidates, tenth, random_state=0)
 
-    made = {
+    models = {
         OURS[0]: (lambda: mixed("paper"), "frame"),
         OURS[1]: (mixed, "frame"),
         PEER: (lambda: RandomForestClassifier(trees, random_state=0), "one-hot"),
         YDF: (lambda: ydf_forest(tenth), "columns"),
     }
     treeple = treeple_forest(tenth)
-    return made if treeple is None else {**made, "treeple oblique": (treeple, "one-hot")}
+    return models if treeple is None else {**models, "treeple oblique": (treeple, "one-hot")}
 
 
 def ydf_forest(trees):
@@ -99,8 +99,8 @@ class Contest:
     def ydf_seconds(self, kind, trees):
         """About how long a fit of YDF's forest takes, from a tenth of the trees."""
         train, y = self.parts(kind)[0], self.table.y[self.rows[0]]
-        few = max(1, trees // 10)
-        return timed(lambda: ydf_forest(few).fit(train, y))[0] * trees / few
+        fewer_trees = max(1, trees // 10)
+        return timed(lambda: ydf_forest(fewer_trees).fit(train, y))[0] * trees / fewer_trees
 
 
 def timed(call):
@@ -211,22 +211,22 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one set, 50 trees, forests alone")
     parser.add_argument("--fresh", action="store_true", help="measure again what is stored")
     parser.add_argument("--render", action="store_true", help="only write the page again")
-    given = parser.parse_args()
-    results = measure.Results("margins_quick" if given.quick else "margins")
+    arguments = parser.parse_args()
+    results = measure.Results("margins_quick" if arguments.quick else "margins")
     parts = {
-        "forests": lambda: forests(results, given.sets, 1000),
+        "forests": lambda: forests(results, arguments.sets, 1000),
         "tree": lambda: tree(results),
         "growth": lambda: growth(results),
     }
-    if given.quick:
+    if arguments.quick:
         parts = {"forests": lambda: forests(results, ["page_blocks"], 50)}
-    elif given.render:
+    elif arguments.render:
         parts = {}
-    elif given.part:
-        parts = {given.part: parts[given.part]}
-    if given.fresh or given.quick:
+    elif arguments.part:
+        parts = {arguments.part: parts[arguments.part]}
+    if arguments.fresh or arguments.quick:
         results.drop(
-            lambda m: m["part"] in parts and (m["part"] != "forests" or m["set"] in given.sets)
+            lambda m: m["part"] in parts and (m["part"] != "forests" or m["set"] in arguments.sets)
         )
     for run in parts.values():
         run()

@@ -232,8 +232,8 @@ def trial(make, table, kind, split):
     X_train, y_train = take(X, train), table.y[train]
     X_test, y_test = take(X, test), table.y[test]
     # Imports and first-call set-up are not what is measured.
-    few = np.random.default_rng(0).choice(train, min(1000, len(train)), replace=False)
-    make().fit(take(X, few), table.y[few])
+    sample = np.random.default_rng(0).choice(train, min(1000, len(train)), replace=False)
+    make().fit(take(X, sample), table.y[sample])
     with PeakMemory() as memory:
         start, start_cpu = time.perf_counter(), time.process_time()
         model = make().fit(X_train, y_train)

@@ -36,11 +36,11 @@ def make_tree(library, task, seed, n_jobs=1, min_samples_leaf=1):
             "CartLearner", task, n_jobs, random_seed=seed, validation_ratio=0.0, max_depth=-1,
             min_examples=min_samples_leaf,
         )  # fmt: skip
-    kind = "DecisionTreeClassifier" if task == "classification" else "DecisionTreeRegressor"
+    name = "DecisionTreeClassifier" if task == "classification" else "DecisionTreeRegressor"
     options = {"random_state": seed, "min_samples_leaf": min_samples_leaf}
     if library == "hedgerow":
-        return getattr(importlib.import_module("hedgerow"), kind)(n_jobs=n_jobs, **options)
-    return getattr(importlib.import_module("sklearn.tree"), kind)(**options)
+        return getattr(importlib.import_module("hedgerow"), name)(n_jobs=n_jobs, **options)
+    return getattr(importlib.import_module("sklearn.tree"), name)(**options)
 
 
 def make_forest(library, kind, task, seed, n_jobs=1):
@@ -104,9 +104,9 @@ class LightGbmForest:
     def fit(self, X, y):
         import lightgbm
 
-        kind = lightgbm.LGBMClassifier if self.task == "classification" else lightgbm.LGBMRegressor
+        cls = lightgbm.LGBMClassifier if self.task == "classification" else lightgbm.LGBMRegressor
         share = X.shape[1] ** -0.5 if self.task == "classification" else 1.0
-        self.model = kind(
+        self.model = cls(
             boosting_type="rf", n_estimators=SEVERAL, num_leaves=255, min_child_samples=1,
             subsample=0.632, subsample_freq=1, feature_fraction_bynode=share,
             random_state=self.seed, n_jobs=self.n_jobs, verbose=-1,

@@ -42,10 +42,7 @@ def replacing(path: str | os.PathLike, mode: str = "wb") -> Iterator[IO]:
     # Links are followed, so that the link stays and its file is replaced.
     path = path.resolve()
     _remove_stale(path)
-    part = None
-    file = _open_unnamed(path.parent, mode, encoding)
-    if file is None:
-        part, file = _open_part(path, mode.replace("w", "x"), encoding)
+    part, file = _open_new(path, mode, encoding)
     try:
         with file:
             yield file
@@ -66,6 +63,14 @@ def write_text(path: str | os.PathLike, text: str) -> None:
     """Write a text file, completely or not at all."""
     with replacing(path, "w") as file:
         file.write(text)
+
+
+def _open_new(path: Path, mode: str, encoding: str | None) -> tuple[Path | None, IO]:
+    """A new file, with the name that it has while it is written, if it has one."""
+    unnamed = _open_unnamed(path.parent, mode, encoding)
+    if unnamed is not None:
+        return None, unnamed
+    return _open_part(path, mode.replace("w", "x"), encoding)
 
 
 def _new_part(path: Path) -> Path:

@@ -31,7 +31,7 @@ def _leaf() -> dict[str, Any]:
     """The columns of a graph that is one leaf, as the engine makes them."""
     numbers = dict.fromkeys(("threshold", "weight", "impurity", "value"), np.zeros(1))
     nodes = dict.fromkeys(("feature", "left", "right", "detail"), np.full(1, -1, np.int32))
-    empty = {name: np.zeros(0, kind) for name, kind in _POOL_TYPES.items()}
+    empty = {name: np.zeros(0, dtype) for name, dtype in _POOL_TYPES.items()}
     starts = {name: np.zeros(1, np.uint32) for name in ("category_start", "oblique_start")}
     flags = {name: np.zeros(1, np.uint8) for name in ("kind", "missing_left")}
     sizes = {"format": 1, "n_features": 1, "n_outputs": 1, "n_samples": np.zeros(1, np.int32)}
@@ -162,13 +162,13 @@ def _encode_pool(columns: dict[str, Any], writer: Writer, where: str) -> dict[st
 
 def _decode_pool(fields: Fields) -> dict[str, np.ndarray]:
     pool = {
-        name: _column(fields, name, kind) for name, kind in _POOL_TYPES.items() if name in fields
+        name: _column(fields, name, dtype) for name, dtype in _POOL_TYPES.items() if name in fields
     }
     words = pool.setdefault("category_words", np.zeros(0, np.uint64))
     pool.setdefault("category_start", np.arange(len(words) + 1, dtype=np.uint32))
     pool.setdefault("oblique_start", np.zeros(1, np.uint32))
-    for name, kind in _POOL_TYPES.items():
-        pool.setdefault(name, np.zeros(0, kind))
+    for name, dtype in _POOL_TYPES.items():
+        pool.setdefault(name, np.zeros(0, dtype))
     return pool
 
 

@@ -33,18 +33,18 @@ def model_codec(name: str, cls: type[Estimator]) -> Codec:
     hints = typing.get_type_hints(cls)
 
     def encode(model: Estimator, writer: Writer, where: str) -> dict[str, Any]:
-        given = model.__getstate__()  # layers of a cascade may be in files
+        state = model.__getstate__()  # layers of a cascade may be in files
         known = {*parameters, *attributes, *NOT_STORED}
-        undeclared = [name for name in given if name[0] != "_" and name not in known]
+        undeclared = [name for name in state if name[0] != "_" and name not in known]
         if undeclared:
             raise TypeError(f"{where}.{undeclared[0]} is not declared, so no file can hold it.")
         encoded: dict[str, Any] = {
-            "parameters": {name: writer.value(given[name], f"{where}.{name}") for name in stored}
+            "parameters": {name: writer.value(state[name], f"{where}.{name}") for name in stored}
         }
         fitted = {
-            name: writer.value(given[name], f"{where}.{name}")
+            name: writer.value(state[name], f"{where}.{name}")
             for name in attributes
-            if name in given
+            if name in state
         }
         return encoded | ({"fitted": fitted} if fitted else {})
 
@@ -90,19 +90,19 @@ def _check_attributes(
     model: Estimator, attributes: dict[str, Field], hints: dict[str, Any]
 ) -> None:
     """Hold the fitted attributes against their declarations."""
-    given, cls = vars(model), type(model).__name__
-    known = {size: given.get(f"{size}_") for size in ("n_features_in", "n_classes", "n_outputs")}
+    state, cls = vars(model), type(model).__name__
+    known = {size: state.get(f"{size}_") for size in ("n_features_in", "n_classes", "n_outputs")}
     sizes = {size.removesuffix("_in"): n for size, n in known.items() if type(n) is int}
     for name, declared in attributes.items():
-        if name not in given:
+        if name not in state:
             if not declared.metadata["optional"]:
                 damaged(f"its {cls} lacks {name!r}")
             continue
-        if not _fits(given[name], hints[name]):
-            damaged(f"{name!r} of its {cls} is a {type(given[name]).__name__}")
+        if not _fits(state[name], hints[name]):
+            damaged(f"{name!r} of its {cls} is a {type(state[name]).__name__}")
         shape = _SHAPE.match(declared.metadata["words"])
-        if shape and isinstance(given[name], np.ndarray):
-            _check_shape(f"{name!r} of its {cls}", given[name], shape[1], sizes)
+        if shape and isinstance(state[name], np.ndarray):
+            _check_shape(f"{name!r} of its {cls}", state[name], shape[1], sizes)
     model.check_fitted()
 
 

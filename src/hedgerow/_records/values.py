@@ -163,10 +163,10 @@ class Reader:
         name, fields = record
         if name not in self._codecs:
             damaged(f"this version of hedgerow knows no {name[:40]!r}")
-        given = Fields(name, fields, self)
-        made = self._codecs[name].decode(given)
-        given.finish()
-        return made
+        content = Fields(name, fields, self)
+        decoded = self._codecs[name].decode(content)
+        content.finish()
+        return decoded
 
     def value(self, encoded: Any) -> Any:
         """The value of some JSON."""

@@ -404,8 +404,8 @@ def _learners(settings: Settings, table: Table) -> list[ForestLearner]:
     if table.classes is not None:
         forests = (RandomForestClassifier, RandomTreesClassifier)
     names = ("max_depth", "min_samples_leaf", "n_jobs")
-    given = {name: getattr(settings, name) for name in names}
-    return [forest(settings.n_trees, **given).learner() for forest in forests] * settings.n_forests
+    values = {name: getattr(settings, name) for name in names}
+    return [forest(settings.n_trees, **values).learner() for forest in forests] * settings.n_forests
 
 
 def _draw(

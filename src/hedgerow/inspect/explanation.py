@@ -128,8 +128,8 @@ def explain(
         class_names=class_names,
         max_terms=8,
     )
-    given = _values(row, model.words.names)
-    codes = np.array([[_encode(model, f, value) for f, value in enumerate(given)]])
+    values = _values(row, model.words.names)
+    codes = np.array([[_encode(model, f, value) for f, value in enumerate(values)]])
     # The engine's own path: on the border of an oblique test another order of the sum might take
     # another branch.
     nodes = model.graph.decision_path(codes)[1].tolist()
@@ -138,7 +138,7 @@ def explain(
         condition = model.condition(node, goes_left=child == model.left[node])
         if model.left[node] == model.right[node] and not condition.holds(codes)[0]:
             condition = model.condition(node, goes_left=False)
-        steps.append(_step(model, node, child, condition, given, codes))
+        steps.append(_step(model, node, child, condition, values, codes))
     node = nodes[-1]
     return Explanation(
         steps=tuple(steps),

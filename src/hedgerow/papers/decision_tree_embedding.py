@@ -289,14 +289,20 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS + OURS, metavar="METHOD")
     parser.add_argument("--limit", type=float, default=45, help="seconds per set and method")
     parser.add_argument("--render", action="store_true", help="only make the page again")
-    given = parser.parse_args(argv)
-    if given.quick:
-        given.seeds = 1
-    names = given.sets or list(QUICK if given.quick else TABLE)
-    out = Path(given.out)
+    arguments = parser.parse_args(argv)
+    if arguments.quick:
+        arguments.seeds = 1
+    names = arguments.sets or list(QUICK if arguments.quick else TABLE)
+    out = Path(arguments.out)
     journal = study.Journal(out / f"{NAME}.jsonl")
-    if not given.render:
-        run(journal, study.folder(given.data), names, given.methods or METHODS + OURS, given)
+    if not arguments.render:
+        run(
+            journal,
+            study.folder(arguments.data),
+            names,
+            arguments.methods or METHODS + OURS,
+            arguments,
+        )
     names = [name for name in names if journal.find(set=name)]
     render(journal, names, out, f"python -m hedgerow.papers.{NAME}")
     print(table(journal, names), summary(journal, names), sep="\n\n")

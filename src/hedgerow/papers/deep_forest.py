@@ -95,8 +95,8 @@ def _scanned(table: study.StudyData, y: np.ndarray, cache: Path) -> Part:
 
 def cascade(name: str, **parameters: Any) -> Any:
     """A cascade for the task of a data set."""
-    kind = CascadeForestClassifier if name in CLASSIFICATION else CascadeForestRegressor
-    return kind(**parameters)
+    cls = CascadeForestClassifier if name in CLASSIFICATION else CascadeForestRegressor
+    return cls(**parameters)
 
 
 # --- Figures 2 and 3 -----------------------------------------------------------------------------
@@ -147,8 +147,8 @@ def sub_models(
     """The test score after each layer, with one random forest or 2 + 2 forests in a layer."""
     shape: dict[str, Any] = {"n_forests": 2, "n_trees": n_trees, "partner": "random_trees"}
     if forests == 1:
-        kind = RandomForestClassifier if name in CLASSIFICATION else RandomForestRegressor
-        shape = {"estimators": [kind(n_trees)]}
+        cls = RandomForestClassifier if name in CLASSIFICATION else RandomForestRegressor
+        shape = {"estimators": [cls(n_trees)]}
     model = cascade(
         name, **shape, cv=3, max_layers=layers, n_tolerance=layers, keep="all", random_state=seed
     ).fit(part.X, part.y)
@@ -403,17 +403,19 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--trees", type=int, default=500, help="trees in a forest")
     parser.add_argument("--layers", type=int, default=6, help="layers of Figures 4 and 5")
     parser.add_argument("--render", action="store_true", help="only write the page")
-    given = parser.parse_args(argv)
-    if given.quick:
-        given.sets = [name for name in given.sets if name in QUICK]
-        given.trees, given.layers, given.seeds = 20, 3, min(given.seeds, 2)
-    given.command = f"--trees {given.trees} --layers {given.layers} --seeds {given.seeds}"
-    out = Path(given.out)
+    arguments = parser.parse_args(argv)
+    if arguments.quick:
+        arguments.sets = [name for name in arguments.sets if name in QUICK]
+        arguments.trees, arguments.layers, arguments.seeds = 20, 3, min(arguments.seeds, 2)
+    arguments.command = (
+        f"--trees {arguments.trees} --layers {arguments.layers} --seeds {arguments.seeds}"
+    )
+    out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
     journal = study.Journal(out / "deep_forest.jsonl")
-    if not given.render:
-        run(given, journal, study.folder(given.data), out)
-    (out / "deep_forest.md").write_text(page(journal, given, out))
+    if not arguments.render:
+        run(arguments, journal, study.folder(arguments.data), out)
+    (out / "deep_forest.md").write_text(page(journal, arguments, out))
     print(out / "deep_forest.md")
 
 

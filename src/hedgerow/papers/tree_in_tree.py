@@ -116,7 +116,7 @@ def prepare(name: str, folder: Path, seed: int) -> Data:
         train, test = train_test_split(rows, test_size=0.33, random_state=seed)
     else:
         train, test = rows[table.split == "train"], rows[table.split == "test"]
-    take = (lambda some: X.iloc[some]) if "native" in name else (lambda some: X[some])
+    take = (lambda chosen: X.iloc[chosen]) if "native" in name else (lambda chosen: X[chosen])
     return Data(take(train), y[train], take(test), y[test])
 
 
@@ -475,17 +475,17 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--sets", nargs="+", choices=list(TABLE_1), help="only these sets")
     parser.add_argument("--journal", metavar="FILE", help="default: tree_in_tree.jsonl in --out")
     parser.add_argument("--render", action="store_true", help="write the page, run nothing")
-    given = parser.parse_args(argv)
-    out = Path(given.out)
-    journal = study.Journal(given.journal or out / "tree_in_tree.jsonl")
-    if not given.render:
-        folder = study.folder(given.data)
-        named = [f"table {n}" for n in given.table or ()]
-        named += [f"figure {n}" for n in given.figure or ()]
+    arguments = parser.parse_args(argv)
+    out = Path(arguments.out)
+    journal = study.Journal(arguments.journal or out / "tree_in_tree.jsonl")
+    if not arguments.render:
+        folder = study.folder(arguments.data)
+        named = [f"table {n}" for n in arguments.table or ()]
+        named += [f"figure {n}" for n in arguments.figure or ()]
         wanted = set(named or ("table 1", "table 2", "figure 3", "figure 4"))
-        sets = given.sets or (["optdigits", "usps"] if given.quick else list(TABLE_1))
-        for seed, name in product(range(1 if given.quick else given.seeds), sets):
-            plan = QUICK if given.quick else PLANS.get(name, Plan())
+        sets = arguments.sets or (["optdigits", "usps"] if arguments.quick else list(TABLE_1))
+        for seed, name in product(range(1 if arguments.quick else arguments.seeds), sets):
+            plan = QUICK if arguments.quick else PLANS.get(name, Plan())
             todo = [key for key in units(wanted, name, seed, plan) if journal.get(**key) is None]
             if not todo or seed >= plan.seeds:
                 continue

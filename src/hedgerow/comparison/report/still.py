@@ -47,9 +47,9 @@ def _box(node: dict[str, Any], x: float, y: float, is_open: bool, model: dict[st
     first = node["outcome"] if is_leaf else node.get("question", node["yes"])
     second = _share(node, model) if is_leaf else f"{node['rows']:,} rows"
     frame = {"x": left, "y": top, "width": WIDTH, "height": HEIGHT, "rx": 7}
-    kind = f"box{' leaf' if is_leaf else ''}{' shared' if node.get('shared') else ''}"
+    style = f"box{' leaf' if is_leaf else ''}{' shared' if node.get('shared') else ''}"
     parts = [
-        tag("rect", title(first), style=f"--colour:{node['colour']}", class_=kind, **frame),
+        tag("rect", title(first), style=f"--colour:{node['colour']}", class_=style, **frame),
         text(clip(first, WIDTH - 12, 13), x, top + 17, class_="label strong"),
         text(second, x, top + 32, class_="label"),
     ]

@@ -105,9 +105,11 @@ class Axis:
         """Return places and labels of at most about `most` round numbers."""
         if self.log and self.high - self.low > 0.8:
             exponents = range(math.floor(self.low), math.ceil(self.high) + 1)
-            few = self.high - self.low < 2.5
+            is_narrow = self.high - self.low < 2.5
             every = math.ceil((self.high - self.low) / most)
-            values = [m * 10.0**e for e in exponents[::every] for m in ((1, 2, 5) if few else (1,))]
+            values = [
+                m * 10.0**e for e in exponents[::every] for m in ((1, 2, 5) if is_narrow else (1,))
+            ]
             inside = [v for v in values if self.low <= math.log10(v) <= self.high]
             return [(self(v), short(v)) for v in inside]
         low, high = (10**self.low, 10**self.high) if self.log else (self.low, self.high)
