@@ -57,7 +57,7 @@ def teacher_of(library, task):
     return getattr(hedgerow, f"CascadeForest{kind}")(random_state=0)
 
 
-TEACHERS = ("LightGBM", "XGBoost", "scikit-learn forest", "CascadeForest")
+TEACHERS = ("LightGBM", "scikit-learn forest", "XGBoost", "CascadeForest")
 
 
 def read(name, library):
@@ -180,7 +180,7 @@ def main():
     given = parser.parse_args()
     results = measure.Results("compression")
     if not given.render:
-        wanted = [(name, library) for name in given.sets for library in given.teachers]
+        wanted = [(name, library) for library in given.teachers for name in given.sets]
         if given.fresh:
             results.drop(lambda m: (m["set"], m["teacher"]) in wanted)
         last = {}

@@ -45,7 +45,7 @@ RIDGE = 10.0  # of the order
 RIDGES = (3.0, 1.0, 10.0, 50.0)  # of the values; the first is that of the choice of a mixture
 MIXTURES = (0.5, 0.0, 1.0)  # share of the truth
 GROWN_MIXTURE = 0.5
-MOST_GROWN = 400  # splits of sums that are grown at their size, where pruning is slower than that
+MOST_GROWN = 100  # splits of sums that are grown at their size; beyond, that takes too long
 
 
 @dataclass(frozen=True)
@@ -327,7 +327,9 @@ class Compressor:
         def fit(share: float, ridge: float) -> tuple[float, np.ndarray]:
             nonlocal start
             _, targets, weights = self._mixed(given, share)
-            intercept, values = fit_values(stack, targets, weights, ridge, self._has_classes, start)
+            intercept, values = fit_values(
+                stack, targets, weights, ridge, self._has_classes, start, "rough"
+            )
             start = np.vstack([intercept, values])
             scores = intercept + unseen @ values
             return self._loss(scores, held), scores

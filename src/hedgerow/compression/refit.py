@@ -9,7 +9,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.special import expit, log_softmax, xlogy
 
-MOST_STEPS = 200
+MOST_STEPS = {"rough": 40, "exact": 200}
+TOLERANCE = {"rough": 1e-5, "exact": 1e-9}  # of the loss, from step to step
 
 
 def log_odds(shares: np.ndarray, most: float) -> np.ndarray:
@@ -35,6 +36,7 @@ def fit_values(
     ridge: float,
     has_classes: bool,
     start: np.ndarray | None = None,
+    precision: str = "exact",
 ) -> tuple[np.ndarray, np.ndarray]:
     """The intercept and the value of each column.
 
@@ -49,6 +51,8 @@ def fit_values(
         The weight of each squared value, in rows.
     start : ndarray of shape (1 + n_columns, n_scores), default=None
         Values to begin with, the intercept first.
+    precision : {"rough", "exact"}, default="exact"
+        "rough" is for the choice among settings.
 
     Returns
     -------
@@ -97,7 +101,9 @@ def fit_values(
         begun = start.copy()
         begun[0] -= base[0] if has_classes else mean[0]
         flat = (begun / scale / size).ravel()
-    options = {"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "ftol": 1e-9, "gtol": 1e-6}
+    steps = MOST_STEPS[precision]
+    gtol = 1e-6 if precision == "exact" else 0.0
+    options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": TOLERANCE[precision], "gtol": gtol}
     found = minimize(loss, flat, jac=True, method="L-BFGS-B", options=options)
     values = found.x.reshape(-1, n_scores) * size * scale
     intercept = values[0] + (base[0] if has_classes else mean[0])
