@@ -135,10 +135,13 @@ void Histograms::count(const BoostTable& table, const RowValues& values, std::sp
     };
     std::fill(bins_.begin(), bins_.end(), std::int64_t{0});
     // A part of its own pays where it has more cells than bins to add up afterwards.
-    const std::size_t cells = rows.size() * table.varying().size();
+    const std::size_t cells = rows.size() * (table.places_in_row().size() + table.wide().size());
     const std::size_t n_parts = std::clamp<std::size_t>(cells / (4 * bins_.size() + 20000), 1,
                                                         static_cast<std::size_t>(team.size()));
-    if (n_parts == 1) return add(rows, bins_.data());
+    if (n_parts == 1) {
+        add(rows, bins_.data());
+        return table.unbundle(bins_.data(), width_);
+    }
     spare.resize(n_parts - 1);
     team.for_each(n_parts, [&](std::size_t part, int) {
         const std::size_t first = rows.size() * part / n_parts;
@@ -153,6 +156,7 @@ void Histograms::count(const BoostTable& table, const RowValues& values, std::sp
     for (const auto& part : spare) {
         for (std::size_t i = 0; i < bins_.size(); ++i) bins_[i] += part[i];
     }
+    table.unbundle(bins_.data(), width_);
 }
 
 }  // namespace hedgerow

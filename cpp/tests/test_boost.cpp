@@ -73,10 +73,17 @@ TEST(boosted_trees_are_the_same_for_any_number_of_threads) {
 
 TEST(histograms_sum_derivatives_up_to_rounding) {
     const std::size_t n = 3000;
-    const Dataset data = table_of(random_columns(n, 11, 3), 30);
+    Random random(4);
+    auto columns = random_columns(n, 11, 3);
+    for (int bundled = 0; bundled < 9; ++bundled) columns.emplace_back(n, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {  // columns that are never off zero together
+        const std::size_t at = 11 + random.below(9);
+        columns[at][i] = random.below(5) ? static_cast<double>(random.below(4)) : missing;
+    }
+    const Dataset data = table_of(columns, 30);
     Team team(1);
     const BoostTable table(data, team);
-    Random random(4);
+    CHECK_EQ(table.places_in_row().size(), std::size_t{12});
     std::vector<float> g(n), h(n);
     std::vector<Row> rows;
     for (std::size_t i = 0; i < n; ++i) {

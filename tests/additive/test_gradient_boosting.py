@@ -11,6 +11,9 @@ from sklearn.model_selection import train_test_split
 
 from hedgerow import GradientBoostingClassifier, GradientBoostingRegressor
 
+# Nothing drawn, nothing shrunk.
+PLAIN = {"subsample": 1.0, "max_features": None, "l2_regularization": 0.0}
+
 
 def frame(n=600, seed=0):
     """Numbers, missing ones and categories, some of them rare."""
@@ -109,7 +112,8 @@ def codes_of(X):
 def test_a_round_is_the_tree_that_brute_force_finds(task, seed):
     X, y = frame(120, seed)
     weights = np.random.default_rng(seed).uniform(0.5, 2, len(X)) if task == "weighted" else None
-    settings = {"max_iter": 1, "max_leaf_nodes": 6, "min_samples_leaf": 8, "l2_regularization": 0.7}
+    settings = PLAIN | {"max_iter": 1, "max_leaf_nodes": 6, "min_samples_leaf": 8}
+    settings |= {"l2_regularization": 0.7}
     settings |= {"learning_rate": 1.0, "category_smoothing": 3.0, "early_stopping": False}
     w = np.ones(len(X)) if weights is None else weights
     if task == "classes":
@@ -152,7 +156,7 @@ def test_losses_of_numbers_are_as_low_as_scikit_learns(loss):
     Xa, Xb, ya, yb = train_test_split(X, y, random_state=0)
     settings = {"loss": loss, "max_iter": 40, "learning_rate": 0.1, "early_stopping": False}
     settings |= REGRESSORS[loss]
-    ours = GradientBoostingRegressor(l2_regularization=0.0, **settings).fit(Xa, ya)
+    ours = GradientBoostingRegressor(**PLAIN, **settings).fit(Xa, ya)
     theirs = HistGradientBoostingRegressor(**settings).fit(Xa, ya)
     assert loss_of(ours, Xa, ya) == pytest.approx(loss_of(theirs, Xa, ya), rel=0.1)
     assert loss_of(ours, Xb, yb) <= 1.05 * loss_of(theirs, Xb, yb)
@@ -163,7 +167,7 @@ def test_losses_of_classes_are_as_low_as_scikit_learns(load):
     X, y = load(return_X_y=True)
     Xa, Xb, ya, yb = train_test_split(X, y, random_state=1, stratify=y)
     settings = {"max_iter": 30, "learning_rate": 0.1, "early_stopping": False}
-    ours = GradientBoostingClassifier(l2_regularization=0.0, **settings).fit(Xa, ya)
+    ours = GradientBoostingClassifier(**PLAIN, **settings).fit(Xa, ya)
     theirs = HistGradientBoostingClassifier(**settings).fit(Xa, ya)
     assert loss_of(ours, Xb, yb) <= 1.1 * loss_of(theirs, Xb, yb)
 
@@ -176,7 +180,7 @@ def equal(a, b):
     )
 
 
-@pytest.mark.parametrize("settings", [{}, {"subsample": 0.5, "max_features": 0.5}])
+@pytest.mark.parametrize("settings", [PLAIN, {"subsample": 0.5, "max_features": 0.5}])
 def test_the_model_is_the_same_for_any_n_jobs(settings):
     X, y = make_regression(40_000, 6, noise=10, random_state=0)
     models = [
@@ -200,9 +204,14 @@ def test_a_weight_of_two_is_a_row_twice(loss):
     y = np.exp(y / 3)
     twice = np.random.default_rng(1).integers(0, 3, len(X))
     model = GradientBoostingRegressor(
-        loss=loss, max_iter=5, min_samples_leaf=1, max_bins=None, early_stopping=False,
+        loss=loss,
+        max_iter=5,
+        min_samples_leaf=1,
+        max_bins=None,
+        early_stopping=False,
+        subsample=1.0,
         **REGRESSORS[loss],
-    )  # fmt: skip
+    )
     copies = np.repeat(np.arange(len(X)), twice)
     weighted = clone(model).fit(X, y, twice)
     repeated = clone(model).fit(X.iloc[copies].reset_index(drop=True), y[copies])
@@ -290,7 +299,12 @@ def test_leaves_depth_and_rows_keep_their_limits():
     X, y = frame(1000)
     labels = np.digitize(y, [0, 1.5])
     model = GradientBoostingClassifier(
-        max_iter=5, max_leaf_nodes=9, max_depth=4, min_samples_leaf=30, early_stopping=False
+        max_iter=5,
+        max_leaf_nodes=9,
+        max_depth=4,
+        min_samples_leaf=30,
+        early_stopping=False,
+        subsample=1.0,
     ).fit(X, labels)
     assert len(model.graphs_) == 15 and model.n_trees_per_iteration_ == 3
     for graph in model.graphs_:

@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow import _parameters as parameters
 from hedgerow._engine import BoostParams, Dataset, DecisionGraph, boost
 from hedgerow._estimator import fitted, parameter
-from hedgerow._growth import FeatureDrawParameter
 from hedgerow._parameters import Rule, integer, option, real, refuse
 from hedgerow._progress import Progress, progress
 from hedgerow._table import Table
@@ -126,7 +125,7 @@ class _Rounds:
         return _Boosted(intercept, graphs, _Losses(*losses))
 
 
-class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
+class _GradientBoosting(SumModel, BinParameters):
     """What boosted classifiers and regressors share."""
 
     learning_rate: float = parameter(
@@ -145,7 +144,7 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
     )
     min_samples_leaf: int = parameter(20, integer(1), "Fewest rows of a leaf.")
     l2_regularization: float = parameter(
-        0.0, real(0), "Added to the second derivative of the loss in a leaf: shrinks its value."
+        1.0, real(0), "Added to the second derivative of the loss in a leaf: shrinks its value."
     )
     category_smoothing: float = parameter(
         10.0,
@@ -154,8 +153,13 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
         "gain: in units of second derivatives, of which a row has at most one (squared error) or a "
         "quarter (two classes).",
     )
+    max_features: Any = parameter(
+        0.8,
+        parameters.MAX_FEATURES,
+        "Features looked at for each split, drawn anew for each node; None means all.",
+    )
     subsample: float = parameter(
-        1.0, real(0, 1, above=True), "Share of the rows that a round learns from, drawn anew."
+        0.8, real(0, 1, above=True), "Share of the rows that a round learns from, drawn anew."
     )
     monotonic_cst: Any = parameter(
         None,
@@ -198,10 +202,10 @@ class _GradientBoosting(SumModel, FeatureDrawParameter, BinParameters):
         "How far a loss must fall to count as lower: a share of the loss before the first round.",
     )
     random_state: Any = parameter(
-        None,
+        0,
         parameters.SEED,
-        "Seed of the rows that are held out or drawn, and of drawn features. Without these nothing "
-        "is left to chance.",
+        "Seed of the rows that are held out or drawn, and of drawn features. The default is the "
+        "same in every fit, as in other libraries for boosting; None is another one each time.",
     )
     verbose: int = parameter(0, parameters.VERBOSE, "1 shows a bar with rounds done and time left.")
     callback: Callable[[int, int], None] | None = parameter(
