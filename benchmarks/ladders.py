@@ -175,15 +175,19 @@ class TreeSum:
                 known[n] = Stage(n_splits, n_bytes, lambda other: model.predict(other.frame))
             return known[n]
 
-        stages = {}
-        for limit in sorted(limits):  # bytes first, by name
+        stages, members = {}, 0.0  # members there are for each split
+        a_split, a_member = (count_bytes(1, 1, rows.n_values), count_bytes(0, 1, rows.n_values))
+        for limit in sorted(limits, key=lambda limit: (limit[0] == "bytes", limit[1])):
             n = most_splits(limit, rows.n_values)
+            if limit[0] == "bytes":
+                n = min(n, int(limit[1] / (a_split + members * a_member)))
             while n >= 1 and limit not in stages:
                 found = stage(n)
                 if keeps(limit, found.n_splits, found.n_bytes):
                     stages[limit] = found
+                    used = found.n_bytes - found.n_splits * a_split
+                    members = used / a_member / max(1, found.n_splits)
                 else:  # as many splits as have room beside the members that there are now
-                    a_split = count_bytes(1, 1, rows.n_values)
                     n -= max(1, -(-(found.n_bytes - limit[1]) // a_split))
         return stages
 

@@ -3,7 +3,8 @@
 Every contender fills each limit from a ladder of settings (`ladders.py`). What it takes, settings
 and size within the limit, is chosen on held-out rows of the training fold; it is then fitted again
 on the whole fold and scored once on the test fold. Each result is a line of `results/sizes.jsonl`,
-so that parts run on their own, and a stopped run goes on with `--resume`.
+so that parts run on their own, and a stopped run goes on with `--resume`. The last line of a
+result counts.
 
     python benchmarks/sizes.py                                   # everything, hours
     python benchmarks/sizes.py --models CART TAO --sets adult    # these anew
@@ -15,6 +16,7 @@ import argparse
 import subprocess
 import time
 from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 
 import measure
@@ -172,11 +174,8 @@ def run(given, results):
         for model in given.models
         for fold in range(FOLDS)
     ]
-    if not given.resume:
-        results.drop(lambda m: (m["set"], m["fold"], m["model"]) in wanted)
-        known -= set(wanted)
     for name, fold, model in wanted:
-        if (name, fold, model) not in known:
+        if not given.resume or (name, fold, model) not in known:
             run_fold(name, fold, CONTENDERS[model], results)
 
 
@@ -219,7 +218,7 @@ class Cells:
         return float(np.std(self.scores[name, unit, limit, model], ddof=1) / np.sqrt(FOLDS))
 
     def best(self, name, unit, limit, ours=None):
-        """The model with the best mean, None in an empty cell; of all, of ours or of the others'."""
+        """The model with the best mean, None in an empty cell; of all, or of ours."""
         known = [
             m
             for m in CONTENDERS
@@ -268,7 +267,7 @@ def verdict(cells):
     for what, leads in (("best model of hedgerow's", best), ("chosen on held-out rows", chosen)):
         for unit, amounts in LIMITS.items():
             found = [[leads[name, unit, a] for name in cells.sets] for a in amounts]
-            rows.append([what, unit, *map(share, found), share(sum(found, []))])
+            rows.append([what, unit, *map(share, found), share(chain.from_iterable(found))])
     header = ["", "", *(f"{label('splits', a)} / {label('bytes', b)}" for a, b in
                         zip(*LIMITS.values(), strict=True)), "all"]  # fmt: skip
     met = {what: 100 * np.mean([lead >= 0 for lead in leads.values() if lead is not None])
@@ -286,13 +285,13 @@ def verdict(cells):
         "## Verdict",
         f"The best of hedgerow's models is best of all, or within one standard error of the best, "
         f"in **{met['best']:.1f} %** of {len(places)} cells (one set at one size); the goal is "
-        f"{SHARE_GOAL} %: **{'met' if met['best'] >= SHARE_GOAL else 'missed'}**. It is best of all "
-        f"in {n_first}. Which of the {sum(c.ours for c in CONTENDERS.values())} models that is, the "
-        "test rows say, as they say which of the others' is best.",
-        f'Whoever must choose one of hedgerow\'s models beforehand has the row "{CHOSEN}": that which '
-        f"the held-out rows of each training fold prefer. It is best or within one standard error "
-        f"of the best of all in **{met['chosen']:.1f} %**; what it loses, it loses mostly to another "
-        "of hedgerow's, because a quarter of a training fold cannot tell them apart.",
+        f"{SHARE_GOAL} %: **{'met' if met['best'] >= SHARE_GOAL else 'missed'}**. It is best of "
+        f"all in {n_first}. Which of hedgerow's models that is, the test rows say, as they say "
+        "which of the others' is best.",
+        f'Whoever must choose one of hedgerow\'s models beforehand has the row "{CHOSEN}": that '
+        f"which the held-out rows of each training fold prefer. It is best or within one standard "
+        f"error of the best of all in **{met['chosen']:.1f} %**; what it loses, it loses mostly to "
+        "another of hedgerow's, because a quarter of a training fold cannot tell them apart.",
         markdown(header, rows),
         goal_table(cells),
         "### Cells that are lost",
@@ -366,7 +365,8 @@ class SizeResults(measure.Results):
         if not any(known["run"] == self.run for known in self.lines):
             call = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
             commit = subprocess.run(call, capture_output=True, text=True).stdout.strip()
-            described = {**measure.environment(), "commit": commit}
+            described = measure.environment()
+            described["versions"] += f", commit {commit}"
             self.journal.append({"run": self.run, "environment": described})
         self.journal.append({"run": self.run, **line})
 
