@@ -172,7 +172,7 @@ def run(given, results):
         (name, fold, model)
         for name in given.sets
         for model in given.models
-        for fold in range(FOLDS)
+        for fold in given.folds
     ]
     for name, fold, model in wanted:
         if not given.resume or (name, fold, model) not in known:
@@ -375,6 +375,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", default=list(REPORT), choices=list(REPORT))
     parser.add_argument("--models", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
+    parser.add_argument("--folds", nargs="+", type=int, default=list(range(FOLDS)))
     parser.add_argument("--resume", action="store_true", help="only what is not there yet")
     parser.add_argument("--render", action="store_true", help="only write the page again")
     given = parser.parse_args()

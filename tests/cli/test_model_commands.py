@@ -45,7 +45,9 @@ def test_train_writes_a_model_that_python_can_load(run, table, tmp_path):
 
 
 def test_train_finds_the_best_model_within_a_limit(run, tmp_path):
-    assert run("train", "iris", "--max-splits", "3", "--out", "i.hedgerow")[0] == 0
+    code, out, _ = run("train", "iris", "--max-splits", "3", "--out", "i.hedgerow")
+    assert code == 0
+    assert "on held-out rows" in out
     assert hedgerow.load(tmp_path / "i.hedgerow").n_splits_ <= 3
 
 
