@@ -131,6 +131,7 @@ PUBLIC = {
         "export_dot",
         "export_text",
         "member",
+        "overview",
         "plot",
         "rules",
     ],

@@ -44,6 +44,13 @@ def show(
         options.print_json(_record(fitted))
         return
     drawn = _one_graph(fitted, member)
+    if not hasattr(drawn, "graph_"):
+        if form is not Form.TEXT:
+            raise ValueError(
+                f"'--as {form}' is for models of trees; {type(fitted).__name__} is shown as text."
+            )
+        print(inspect.overview(fitted))
+        return
     if form is Form.PICTURE:
         path = out or Path("model.svg")
         with replacing(path) as file:
@@ -139,4 +146,18 @@ def _record(model: Any) -> dict[str, Any]:
         "splits": count_splits(model),
         "bytes": count_bytes(model),
         "depth": find_depth(model),
+        "graph": _arrays(model.graph_) if hasattr(model, "graph_") else None,
+        "members": [
+            _arrays(graph)
+            for graph in getattr(model, "estimators_", [])
+            if hasattr(graph, "arrays")
+        ],
+    }
+
+
+def _arrays(graph: Any) -> dict[str, Any]:
+    """The nodes of a graph as lists, as docs/format.md has them."""
+    return {
+        name: value if isinstance(value, int) else value.tolist()
+        for name, value in graph.arrays().items()
     }

@@ -264,6 +264,7 @@ def _watch(
     if found.task == "classification":
         yield from watch.rare_class_notes(found.y, found.n_folds, label_of(metric.name), asked)
     yield from watch.repeated_identifiers(found.X, division)
+    yield from watch.dates(found.reading, division)
     yield from watch.copies(found.X, found.y, division)
     constant = found.constant
     if constant is not None:

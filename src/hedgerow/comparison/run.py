@@ -125,34 +125,44 @@ class Run:
             return float(np.mean([fold.seconds for fold in self.folds]))
         return self._estimate
 
-    def estimate(self, most: float, interrupts: Interrupts) -> None:
+    def estimate(self, most: float, interrupts: Interrupts) -> float:
         """Find about what a fold will take, by fits on some of its rows.
 
         Parameters
         ----------
         most : float
-            Seconds that a fold may take: a model that is sure to take longer ends here.
+            Seconds that each of them may take. Of one that is not done by then, it is known that a
+            fold takes longer.
         interrupts : Interrupts
+
+        Returns
+        -------
+        wasted : float
+            Seconds of a fit that was not done.
         """
         train = self.problem.splits[0][0]
         if len(train) <= 2 * TRIAL_ROWS[-1]:
             self._estimate = 0.0  # a fold tells as quickly
-            return
+            return 0.0
         sample = np.random.default_rng(0).permutation(train)
         self._try(self._new, None, interrupts, "")  # loads the library, which a fold need not
         seconds = []
         for n_rows in TRIAL_ROWS:
             rows = sample[:n_rows]
-            # Boosters grow slowly with the rows: much of their time is that of a round.
-            limit = max(SHORTEST_TRIAL, most * (n_rows / len(train)) ** (1 / 3))
             began = perf_counter()
-            late = f"left out: {n_rows} rows took more than {in_words(limit)}"
             fit = partial(self._fitted, take_rows(self.problem.X, rows), self.problem.y[rows])
-            self._try(fit, limit, interrupts, late)
+            limit = max(SHORTEST_TRIAL, most)
+            self._try(fit, limit, interrupts, "")
+            if self.lacked_time:
+                self.error, self.lacked_time = None, False
+                # Boosters grow slowly with the rows: much of their time is that of a round.
+                self._estimate = limit * (len(train) / n_rows) ** (1 / 3)
+                return perf_counter() - began
             if self.error is not None:
-                return
+                return 0.0
             seconds.append(perf_counter() - began)
         self._estimate = extrapolate(TRIAL_ROWS, (seconds[0], seconds[1]), len(train))
+        return 0.0
 
     def try_fold(self, number: int, limit: float | None, interrupts: Interrupts) -> Fold | None:
         """Fit and score on one fold; what goes wrong ends this model's run, and is kept."""

@@ -25,6 +25,7 @@ LEADERS = 3  # whose fitted models are kept: one of them will most likely be the
 TURNS = ("boosting", "forest", "graph", "boosting", "additive", "tree", "cascade", "embedding")
 FIRST_SHARE = 0.5  # of the time that is left, for a model in the first round
 REPORT_SHARE, REPORT_MOST = 0.08, 20.0  # of the time, for the report; and at most so many seconds
+TRIALS_SHARE = 0.2  # of the time, for trials that are not done when their own time is up
 SLACK = 1.25  # a fold may take so much longer than its share of the time before it is stopped
 
 
@@ -94,6 +95,7 @@ class Schedule:
 
     def _model_by_model(self, interrupts: Interrupts) -> None:
         waiting = by_worth(self.runs)
+        for_trials = TRIALS_SHARE * (self.clock.seconds or 0.0)
         for share in (FIRST_SHARE, 1.0):
             late = []
             for run in waiting:
@@ -101,7 +103,8 @@ class Schedule:
                     continue
                 if run.seconds_per_fold is None:
                     self._say(f"{run.name}, trial")
-                    run.estimate(self._left(run) / self.n_folds, interrupts)
+                    most = min(self._left(run) / self.n_folds, for_trials) / 2
+                    for_trials -= run.estimate(most, interrupts)
                 if run.error is None and self._expected(run) <= share * self._left(run):
                     self._all_folds(run, interrupts)
                     keep_leaders(self.runs)

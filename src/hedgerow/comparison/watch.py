@@ -91,6 +91,16 @@ def repeated_identifiers(X: Any, division: Division) -> Iterator[str]:
             )
 
 
+def dates(reading: Any, division: Division) -> Iterator[str]:
+    """A sentence where the table has dates and its rows are shuffled."""
+    names = [c.name for c in reading.columns if c.kind == "date"] if reading is not None else []
+    if names and division.is_shuffled:
+        yield (
+            f"'{names[0]}' is a date, but the folds are shuffled, so models are tested on days of "
+            f"which they saw others: '--time {names[0]}' tests them on what comes later"
+        )
+
+
 def telling_columns(
     X: Any,
     y: np.ndarray,

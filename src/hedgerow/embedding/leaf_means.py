@@ -358,6 +358,15 @@ class LeafMeansEmbedding(TransformerMixin, LayerParameters):
                 names += [f"{part}_{anchor}" for anchor in anchors]
         return np.array(names, dtype=object)
 
+    def column_names(self) -> list[str]:
+        """Names of the columns that ``numeric`` gives.
+
+        Returns
+        -------
+        names : list of str
+        """
+        return self._column_names(self._input_names(None))
+
     def _column_names(self, features: list) -> list[str]:
         """Names of the numbers: a feature's own, with its category after an underscore."""
         names: list[str] = []

@@ -8,6 +8,8 @@
     The path of one row, in words.
 `plot`, `export_dot`
     A picture of the model, with matplotlib or for Graphviz.
+`overview`
+    The parts and importances of any model.
 `member`
     One member of a forest, as a model that the others read.
 """
@@ -15,6 +17,7 @@
 from hedgerow.inspect.dot import export_dot
 from hedgerow.inspect.explanation import Explanation, Step, explain
 from hedgerow.inspect.members import member
+from hedgerow.inspect.parts import overview
 from hedgerow.inspect.picture import plot
 from hedgerow.inspect.rule_list import Rule, RuleList, rules
 from hedgerow.inspect.text import export_text
@@ -28,6 +31,7 @@ __all__ = [
     "export_dot",
     "export_text",
     "member",
+    "overview",
     "plot",
     "rules",
 ]

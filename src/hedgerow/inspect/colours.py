@@ -1,5 +1,6 @@
 """The colours of nodes: of the dominant class, blue if there is none; by value in a regressor."""
 
+import colorsys
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,7 +30,16 @@ def class_colours(n_classes: int) -> list[str]:
     >>> class_colours(2)
     ['#f2b25c', '#7cc487']
     """
-    return [_CLASSES[k % len(_CLASSES)] for k in range(n_classes)]
+    return [_CLASSES[k] if k < len(_CLASSES) else _further(k) for k in range(n_classes)]
+
+
+def _further(k: int) -> str:
+    """Return a colour beyond the named ones: hues by the golden section, of three lightnesses."""
+    hue = (0.11 + 0.618034 * k) % 1.0
+    if 0.54 < hue < 0.68:  # blue has another meaning
+        hue = (hue + 0.16) % 1.0
+    rgb = colorsys.hls_to_rgb(hue, (0.62, 0.74, 0.5)[k % 3], 0.55)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
 
 def node_colours(values: np.ndarray, is_classifier: bool) -> list[str]:

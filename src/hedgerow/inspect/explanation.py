@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -73,6 +74,11 @@ class Explanation:
         margin = len(str(len(self.steps))) + 2
         lines = [f"{f'{i}.':<{margin}}{step}" for i, step in enumerate(self.steps, 1)]
         return "\n".join([*lines, self.outcome])
+
+    def _repr_html_(self) -> str:
+        """A list of the steps, in a notebook."""
+        steps = "".join(f"<li>{escape(str(step))}</li>" for step in self.steps)
+        return f"<ol>{steps}</ol><p><b>{escape(self.outcome)}</b></p>"
 
 
 def explain(

@@ -7,6 +7,7 @@ to it, so the list never grows beyond one rule per branch.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, overload
 
 import numpy as np
@@ -96,6 +97,16 @@ class RuleList(Sequence[Rule]):
 
     def __repr__(self) -> str:
         return f"<RuleList of {len(self)} rules>"
+
+    def _repr_html_(self) -> str:
+        """A table of the rules, in a notebook."""
+        rows = "".join(
+            f"<tr><td>{i}</td><td>{escape(rule.when) or 'always'}</td>"
+            f"<td><b>{escape(rule.then)}</b></td></tr>"
+            for i, rule in enumerate(self, 1)
+        )
+        head = "<tr><th>#</th><th>if</th><th>then</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
     def __str__(self) -> str:
         lines = []
