@@ -30,7 +30,7 @@ def contenders(n_splits, C):
         PEER: lambda: DecisionTreeClassifier(max_leaf_nodes=n_splits + 1, random_state=0),
         "CART": lambda: hedgerow.DecisionTreeClassifier(max_leaf_nodes=n_splits + 1, **one),
         "TnT": lambda: hedgerow.TreeInTreeClassifier(C=C, **one),
-        "TAO": lambda: hedgerow.TAOTreeClassifier(max_leaf_nodes=n_splits + 1, **one),
+        "TAO": lambda: hedgerow.TAOTreeClassifier(max_leaf_nodes=n_splits + 1, ccp_alpha=0, **one),
         "NDG": lambda: hedgerow.NaiveDecisionGraphClassifier(max_splits=n_splits, **one),
     }
 

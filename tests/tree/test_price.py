@@ -31,7 +31,7 @@ def noise(kind, n_rows=600):
 
 def table_of(model, X, y, weights=None):
     table = model.read_table(X, y, weights)
-    return table, HeldOut(table, table.bins(model.max_bins, 1), None, weights, 1)
+    return table, HeldOut(table, table.bins(model.max_bins, 1), None, weights, None, 1)
 
 
 @given(tables("classes"))
@@ -53,11 +53,12 @@ def test_the_price_is_that_of_a_cross_validation(classes):
     X, y = load_iris(return_X_y=True) if classes else load_diabetes(return_X_y=True)
     kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
     table, held_out = table_of(kind(), X, y)
-    price = held_out.price(lambda part: kind().learner().grow(table, *part).graph)
+    price = held_out.price(lambda part: kind().learner().grow(table, part.rows).graph)
 
     def loss(price):
         total = 0.0
-        for (train, _), (test, _) in held_out.splits(len(y)):
+        for (train, _, n_train), (test, _, _) in held_out.splits(len(y)):
+            assert n_train == len(train)
             share = price * len(y) / len(train)  # the price is of as many rows
             unit = 1 if classes else np.var(y[train])
             tree = kind(ccp_alpha=share * unit).fit(X[train], y[train])
@@ -93,6 +94,7 @@ def test_a_row_of_a_whole_weight_is_dealt_as_so_many_rows():
     for (train, test), (other_train, other_test) in splits:
         for part, other in (train, other_train), (test, other_test):
             assert (part.weights[part.rows] > 0).all()
+            assert part.n_rows == part.weights.sum() == other.n_rows == len(other.rows)
             spread = np.repeat(X[part.rows], part.weights[part.rows].astype(int), axis=0)
             assert_array_equal(np.sort(spread, axis=0), np.sort(X[times][other.rows], axis=0))
 

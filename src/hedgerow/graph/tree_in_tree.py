@@ -256,7 +256,7 @@ class TreeInTreeLearner(Learner):
         growth = _Growth(settings, table, train, validation, weighed, start, self.n_jobs)
         C = settings.C
         if parameters.is_word(C, "auto"):
-            C, growth = self._at_best_price(growth)
+            C, growth = self._at_best_price(growth, weights)
         if settings.max_splits is None:
             candidate = growth.at_price(C)
         else:
@@ -270,7 +270,7 @@ class TreeInTreeLearner(Learner):
         }
         return Grown(graph, facts)
 
-    def _at_best_price(self, growth: _Growth) -> tuple[float, _Growth]:
+    def _at_best_price(self, growth: _Growth, weights: np.ndarray | None) -> tuple[float, _Growth]:
         """The price that predicts rows left out best, and the growth to use it with.
 
         CART's price is found first. Graphs fit more closely at the same price, so higher prices
@@ -278,7 +278,10 @@ class TreeInTreeLearner(Learner):
         limit on the splits says more than they could: there CART's price is enough.
         """
         settings = growth.settings
-        held_out = HeldOut(growth.table, growth.data, growth.train, growth.weights, self.n_jobs)
+        class_weight = getattr(settings, "class_weight", None)
+        held_out = HeldOut(
+            growth.table, growth.data, growth.train, weights, class_weight, self.n_jobs
+        )
         price = held_out.price(lambda part: growth.on(part).unpruned_tree())
         is_settled = price == 1 or growth.start is not None or settings.max_splits is not None
         if is_settled or settings.n_merges == 1:

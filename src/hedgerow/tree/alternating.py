@@ -115,15 +115,16 @@ class AlternatingLearner(Learner):
         """The tree whose tests are optimised."""
         if self.init is not None:
             return grow_start(self.init, table, rows, weights, seed)
-        alpha = self.settings.ccp_alpha
-        weights = table.weighed(getattr(self.settings, "class_weight", None), weights)
+        alpha, class_weight = self.settings.ccp_alpha, getattr(self.settings, "class_weight", None)
         unpruned = {"ccp_alpha": 0.0, "class_weight": None}
         cart = CartLearner(Settings(vars(self.settings) | unpruned))
-        tree = cart.grow(table, rows, weights, seed).graph
+        tree = cart.grow(table, rows, table.weighed(class_weight, weights), seed).graph
         if parameters.is_word(alpha, "auto"):
             data = table.bins(self.settings.max_bins, self.n_jobs)
-            held_out = HeldOut(table, data, rows, weights, self.n_jobs)
-            price = held_out.price(lambda part: cart.grow(table, *part, seed).graph)
+            held_out = HeldOut(table, data, rows, weights, class_weight, self.n_jobs)
+            price = held_out.price(
+                lambda part: cart.grow(table, part.rows, part.weights, seed).graph
+            )
             alpha = price * price_unit(table, tree)
         return Grown(prune(tree, alpha) if alpha > 0 else tree, {"ccp_alpha_": float(alpha)})
 

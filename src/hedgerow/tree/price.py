@@ -11,7 +11,7 @@ chance: the choice is the same in every fit, and targets are spread evenly.
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from hedgerow._graph_model import has_oblique_tests
 from hedgerow._table import Table
 
 _N_PARTS = 10
-_ENOUGH_ROWS = 10_000  # to judge prices on; parts beyond are not left out
+_ENOUGH_ROWS = 5_000  # to judge prices on; parts beyond are not left out
 _LEAST_ROWS_PER_SPLIT = 0.5
 _STEP = np.sqrt(2)  # from one price to the next
 # Standard errors by which a tree has to beat the constant: in wrong classes or squared errors, or
@@ -35,6 +35,7 @@ class Part(NamedTuple):
 
     rows: np.ndarray
     weights: np.ndarray | None  # of all rows of the table; None where all are one
+    n_rows: int  # with copies
 
 
 Grow = Callable[[Part], DecisionGraph]
@@ -53,11 +54,15 @@ class HeldOut:
         data: Dataset,
         rows: np.ndarray | None,
         weights: np.ndarray | None,
+        class_weight: Any,
         n_jobs: int,
     ):
+        """``weights`` of all rows in place of the table's own, without those of the classes."""
         rows = np.arange(table.n_rows, dtype=np.uint32) if rows is None else rows
-        self.rows = rows if weights is None else rows[weights[rows] > 0]
-        self.table, self.data, self.weights, self.n_jobs = table, data, weights, n_jobs
+        self.weights = table.weighed(class_weight, weights)
+        self.rows = rows if self.weights is None else rows[self.weights[rows] > 0]
+        self.table, self.data, self.n_jobs = table, data, n_jobs
+        self._copies = _copies(table.weighed(None, weights), self.rows)
 
     @cached_property
     def n_rows(self) -> int:
@@ -72,16 +77,19 @@ class HeldOut:
                 break
             # Dealt in turns: those that are the part-th of each ten.
             dealt = np.diff((ends + _N_PARTS - 1 - part) // _N_PARTS, prepend=0)
-            n_left_out += int(dealt.sum())
+            n_dealt = int(dealt.sum())
+            n_left_out += n_dealt
             copies = np.empty_like(dealt)
             copies[self._order] = dealt
             train, test = self.rows[copies < self._copies], self.rows[copies > 0]
             if self.weights is None:
-                yield Part(train, None), Part(test, None)
-                continue
-            left_out = np.zeros_like(self.weights)
-            left_out[self.rows] = copies / self._copies * self.weights[self.rows]
-            yield Part(train, self.weights - left_out), Part(test, left_out)
+                stay = left_out = None
+            else:
+                stay, left_out = np.zeros((2, len(self.weights)))
+                weights = self.weights[self.rows]
+                left_out[self.rows] = weights * copies / self._copies
+                stay[self.rows] = weights * (self._copies - copies) / self._copies
+            yield Part(train, stay, self.n_rows - n_dealt), Part(test, left_out, n_dealt)
 
     def price(self, grow_tree: Grow) -> float:
         """The best price of a split, as a share of all rows whose impurity it has to remove.
@@ -95,13 +103,13 @@ class HeldOut:
         )
         # What each price gains over the constant, by loss; the mean square of that over the rows.
         gains, squares = np.zeros((2, 2 if self.table.n_classes else 1, n_steps + 1))
-        n_judged, weight = 0.0, 0.0
+        n_judged, weight = 0, 0.0
         for train, test in self.splits(_ENOUGH_ROWS):
             tree = grow_tree(train)
-            prices = rows_per_split / self._count(train) * price_unit(self.table, tree)
+            prices = rows_per_split / train.n_rows * price_unit(self.table, tree)
             reached = self._apply(tree, test.rows)
             weights = _weights_of(test)
-            n_judged, weight = n_judged + self._count(test), weight + weights.sum()
+            n_judged, weight = n_judged + test.n_rows, weight + weights.sum()
             constant = self._losses(tree, np.zeros_like(reached), test.rows)
             for at, nodes in enumerate(_pruned(tree, prices)):
                 gain = constant - self._losses(tree, nodes[reached], test.rows)
@@ -128,22 +136,9 @@ class HeldOut:
         return total
 
     @cached_property
-    def _copies(self) -> np.ndarray:
-        """How many rows each row is."""
-        weights = None if self.weights is None else self.weights[self.rows]
-        if weights is None or (weights % 1 != 0).any() or weights.sum() > _MOST_COPIES:
-            return np.ones(len(self.rows), dtype=np.int64)
-        return weights.astype(np.int64)
-
-    @cached_property
     def _order(self) -> np.ndarray:
         """The order that rows are dealt in."""
         return np.lexsort([_keys(self.data, self.rows), self.table.targets[self.rows]])
-
-    def _count(self, part: Part) -> float:
-        """How many rows these are."""
-        is_single = (self._copies == 1).all()
-        return len(part.rows) if is_single else float(_weights_of(part).sum())
 
     def _apply(self, graph: DecisionGraph, rows: np.ndarray) -> np.ndarray:
         """The leaves of rows."""
@@ -164,6 +159,13 @@ class HeldOut:
 def price_unit(table: Table, tree: DecisionGraph) -> float:
     """What a price is given in, as an impurity: the targets' variance, or 1 for classes."""
     return 1.0 if table.n_classes else float(tree.impurity[0])
+
+
+def _copies(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray:
+    """How many rows each row is."""
+    weights = np.ones(len(rows)) if weights is None else weights[rows]
+    is_number = (weights % 1 == 0).all() and weights.sum() <= _MOST_COPIES
+    return weights.astype(np.int64) if is_number else np.ones(len(rows), dtype=np.int64)
 
 
 def _weights_of(part: Part) -> np.ndarray:
