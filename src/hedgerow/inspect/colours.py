@@ -2,6 +2,7 @@
 
 import colorsys
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -19,6 +20,7 @@ _CLASSES = [
     "#b3c45c",  # olive
     "#a8a8a8",  # grey
 ]
+MOST_COLOURS = 40  # more classes take them again
 _LOW, _HIGH = (0xF6, 0xF0, 0xD8), (0x2F, 0x93, 0x7A)  # straw to green
 
 
@@ -30,16 +32,22 @@ def class_colours(n_classes: int) -> list[str]:
     >>> class_colours(2)
     ['#f2b25c', '#7cc487']
     """
-    return [_CLASSES[k] if k < len(_CLASSES) else _further(k) for k in range(n_classes)]
+    palette = _CLASSES if n_classes <= len(_CLASSES) else _palette()
+    return [palette[k % len(palette)] for k in range(n_classes)]
 
 
-def _further(k: int) -> str:
-    """Return a colour beyond the named ones: hues by the golden section, of three lightnesses."""
-    hue = (0.11 + 0.618034 * k) % 1.0
-    if 0.54 < hue < 0.68:  # blue has another meaning
-        hue = (hue + 0.16) % 1.0
-    rgb = colorsys.hls_to_rgb(hue, (0.62, 0.74, 0.5)[k % 3], 0.55)
-    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
+@cache
+def _palette() -> list[str]:
+    """Return the named colours and more of them, each as far from those before it as can be."""
+    hues = [hue / 36 for hue in range(36) if not 0.52 < hue / 36 < 0.7]  # blue means another thing
+    lights = (0.45, 0.6, 0.75)
+    parts = [colorsys.hls_to_rgb(h, light, s) for h in hues for light in lights for s in (0.4, 0.8)]
+    candidates = np.round(255 * np.array(parts)).astype(int)
+    chosen = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in [MIXED, UNKNOWN, *_CLASSES]]
+    while len(chosen) < 2 + MOST_COLOURS:
+        apart = np.abs(candidates[:, None] - np.array(chosen)).sum(axis=2).min(axis=1)
+        chosen.append(candidates[apart.argmax()].tolist())
+    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in chosen[2:]]
 
 
 def node_colours(values: np.ndarray, is_classifier: bool) -> list[str]:
