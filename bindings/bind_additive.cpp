@@ -1,5 +1,3 @@
-#include <nanobind/stl/function.h>
-
 #include "additive/tree_sum.hpp"
 #include "arrays.hpp"
 
@@ -30,19 +28,13 @@ Loss loss_from(const std::string& name, std::uint32_t n_classes, double level) {
 }
 
 nb::dict grow_sum(const Dataset& data, const RowArray& rows, const TargetArray& targets,
-                  const WeightArray& weights, const TreeSumParams& params, int n_jobs,
-                  const std::optional<std::function<void(std::size_t)>>& after_split) {
+                  const WeightArray& weights, const TreeSumParams& params, int n_jobs) {
     const Rows chosen(rows, data.n_rows());
     const GrowTargets checked = grow_targets(targets, weights, chosen, params.loss.n_classes);
     const LossTargets learned{checked.classes, checked.numbers, checked.weights};
     params.loss.check(learned);
-    const auto report = [&](std::size_t n_splits) {
-        if (!after_split) return;
-        nb::gil_scoped_acquire held;
-        (*after_split)(n_splits);
-    };
     TreeSum sum = in_core(n_jobs, [&](Team& team) {
-        return grow_tree_sum(data, chosen.chosen, learned, params, team, report);
+        return grow_tree_sum(data, chosen.chosen, learned, params, team);
     });
     nb::dict out;
     nb::list members;
@@ -65,7 +57,7 @@ void bind_additive(nb::module_& m) {
             [](TreeSumParams* self, const std::string& loss, std::uint32_t n_classes, double level,
                std::uint32_t max_splits, std::int64_t max_members, std::int64_t max_depth,
                std::uint32_t min_samples_leaf, double ridge, double category_smoothing,
-               double min_gain, double feature_price, double threshold_price, double overgrowth,
+               double min_gain, double feature_price, double threshold_price,
                std::uint32_t max_swaps, std::uint32_t tuning_passes, bool exact_search,
                double tolerance, std::vector<std::int8_t> monotone) {
                 new (self) TreeSumParams{.loss = loss_from(loss, n_classes, level),
@@ -78,7 +70,6 @@ void bind_additive(nb::module_& m) {
                                          .min_gain = min_gain,
                                          .feature_price = feature_price,
                                          .threshold_price = threshold_price,
-                                         .overgrowth = overgrowth,
                                          .max_swaps = max_swaps,
                                          .tuning_passes = tuning_passes,
                                          .exact_search = exact_search,
@@ -88,12 +79,10 @@ void bind_additive(nb::module_& m) {
             nb::kw_only(), "loss"_a, "n_classes"_a = 0, "level"_a = 0.5, "max_splits"_a = 40,
             "max_members"_a = -1, "max_depth"_a = -1, "min_samples_leaf"_a = 1, "ridge"_a = -1.0,
             "category_smoothing"_a = 0.0, "min_gain"_a = 0.0, "feature_price"_a = 0.0,
-            "threshold_price"_a = 0.0, "overgrowth"_a = 0.0, "max_swaps"_a = 0,
-            "tuning_passes"_a = 0, "exact_search"_a = true, "tolerance"_a = 1e-2,
+            "threshold_price"_a = 0.0, "max_swaps"_a = 0, "tuning_passes"_a = 0,
+            "exact_search"_a = true, "tolerance"_a = 1e-2,
             "monotone"_a = std::vector<std::int8_t>());
 
     m.def("grow_tree_sum", &grow_sum, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(),
-          "params"_a, "n_jobs"_a = 1, "after_split"_a = nb::none(),
-          "Grow a sum of trees on the given rows (all when None); 'after_split' hears the number "
-          "of splits.");
+          "params"_a, "n_jobs"_a = 1, "Grow a sum of trees on the given rows (all when None).");
 }

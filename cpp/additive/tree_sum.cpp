@@ -38,15 +38,8 @@ class Grower {
         losses_.push_back(fit_.penalised_loss());
     }
 
-    void grow(const std::function<void(std::size_t)>& after_split) {
-        const double beyond = std::ceil(params_.overgrowth * params_.max_splits);
-        const std::size_t n = params_.max_splits + static_cast<std::size_t>(beyond);
-        while (members_.n_splits() < n && add_best()) {
-            if (after_split) after_split(members_.n_splits());
-        }
-        while (members_.n_splits() > params_.max_splits) {
-            drop(weakest());
-            refit(1e-6);
+    void grow() {
+        while (members_.n_splits() < params_.max_splits && add_best()) {
         }
         for (std::uint32_t pass = 0; pass < params_.tuning_passes && tune(); ++pass) {
         }
@@ -305,8 +298,7 @@ TreeSum Grower::result() const {
 }  // namespace
 
 TreeSum grow_tree_sum(const Dataset& data, const RowChoice& rows, const LossTargets& targets,
-                      const TreeSumParams& params, Team& team,
-                      const std::function<void(std::size_t)>& after_split) {
+                      const TreeSumParams& params, Team& team) {
     if (!params.monotone.empty() && params.monotone.size() != data.n_features()) {
         throw std::invalid_argument("one direction is needed for each feature");
     }
@@ -314,7 +306,7 @@ TreeSum grow_tree_sum(const Dataset& data, const RowChoice& rows, const LossTarg
         throw std::invalid_argument("directions are for numbers and for two classes");
     }
     Grower grower(data, rows, targets, params, team);
-    grower.grow(after_split);
+    grower.grow();
     return grower.result();
 }
 

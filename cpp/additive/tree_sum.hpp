@@ -19,7 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "additive/loss.hpp"
@@ -42,7 +41,6 @@ struct TreeSumParams {
     double min_gain = 0;       // of a split, in units of the noise of one row
     double feature_price = 0;  // of a feature that no split had, as a share of the constant's loss
     double threshold_price = 0;  // of a threshold or a set that no split had, likewise
-    double overgrowth = 0;       // splits grown beyond the limit, and taken out again, as a share
     std::uint32_t max_swaps = 0;
     std::uint32_t tuning_passes = 0;
     bool exact_search = true;
@@ -59,7 +57,6 @@ struct TreeSum {
 };
 
 TreeSum grow_tree_sum(const Dataset& data, const RowChoice& rows, const LossTargets& targets,
-                      const TreeSumParams& params, Team& team,
-                      const std::function<void(std::size_t)>& after_split = {});
+                      const TreeSumParams& params, Team& team);
 
 }  // namespace hedgerow

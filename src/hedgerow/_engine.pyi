@@ -316,12 +316,10 @@ def fine_tune(graph: DecisionGraph, data: Dataset, rows: Annotated[NDArray[numpy
 class TreeSumParams:
     """How a sum of trees is grown; -1: no limit."""
 
-    def __init__(self, *, loss: str, n_classes: int = 0, level: float = 0.5, max_splits: int = 40, max_members: int = -1, max_depth: int = -1, min_samples_leaf: int = 1, ridge: float = -1.0, category_smoothing: float = 0.0, min_gain: float = 0.0, feature_price: float = 0.0, threshold_price: float = 0.0, overgrowth: float = 0.0, max_swaps: int = 0, tuning_passes: int = 0, exact_search: bool = True, tolerance: float = 0.01, monotone: Sequence[int] = []) -> None: ...
+    def __init__(self, *, loss: str, n_classes: int = 0, level: float = 0.5, max_splits: int = 40, max_members: int = -1, max_depth: int = -1, min_samples_leaf: int = 1, ridge: float = -1.0, category_smoothing: float = 0.0, min_gain: float = 0.0, feature_price: float = 0.0, threshold_price: float = 0.0, max_swaps: int = 0, tuning_passes: int = 0, exact_search: bool = True, tolerance: float = 0.01, monotone: Sequence[int] = []) -> None: ...
 
-def grow_tree_sum(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: TreeSumParams, n_jobs: int = 1, after_split: Callable[[int], None] | None = None) -> dict:
-    """
-    Grow a sum of trees on the given rows (all when None); 'after_split' hears the number of splits.
-    """
+def grow_tree_sum(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: TreeSumParams, n_jobs: int = 1) -> dict:
+    """Grow a sum of trees on the given rows (all when None)."""
 
 class BoostParams:
     """How trees are boosted; -1 means no limit."""

@@ -25,7 +25,7 @@ from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
 from hedgerow.additive.terms import Shape, Term, shape_of, terms_of
 
-LARGEST_EXACT = 10**6  # rows x features x scores up to which "auto" searches every leaf each time
+LARGEST_EXACT = 500_000  # rows x features x scores up to which "auto" searches every leaf each time
 MOST_SPLITS = 10_000  # the fit of all leaves needs a matrix of their pairs
 _ENGINE_LOSSES = {
     "squared_error": "squared",
@@ -232,7 +232,7 @@ class TreeSum(SumModel, BinParameters):
         parameters.option("auto", "exact", "lazy"),
         '"exact" searches every leaf after each split. "lazy" searches those whose last known gain '
         "is the largest, and every leaf when the sum has grown by a quarter: faster, and seldom "
-        'another sum. "auto" is exact up to a million rows times features.',
+        'another sum. "auto" is exact up to half a million rows times features.',
     )
     tol: float = parameter(
         0.01,
