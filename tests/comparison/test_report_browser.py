@@ -344,3 +344,15 @@ def test_a_shared_node_is_drawn_once_and_lit_from_both_sides(visit, files, tmp_p
         assert shared in lit(page)
     part(page, "pick").select_option(index=3)
     assert shared not in lit(page)
+
+
+def test_repeated_tests_of_a_path_are_one_line(visit):
+    page = visit("digits")
+    page.evaluate("document.querySelector('[data-test=pick]').selectedIndex = 1")
+    page.locator("[data-test=pick]").dispatch_event("change")
+    lines = part(page, "detail").locator("ol li").all_inner_texts()
+    names = [
+        line.replace(" <= ", " ").replace(" < ", " ").replace(" > ", " ").split() for line in lines
+    ]
+    tested = [next(word for word in words if word.startswith("pixel")) for words in names]
+    assert len(tested) == len(set(tested))

@@ -326,7 +326,22 @@
       steps.unshift(side === 0 ? nodes[parent].yes : nodes[parent].no);
       i = parent;
     }
-    return steps;
+    return merged(steps);
+  }
+
+  // Of several tests of one number only the tightest two say something: "2.5 < x <= 3.5".
+  function merged(steps) {
+    const bounds = new Map(), lines = [];
+    for (const step of steps) {
+      const [, name, sign, at] = step.match(/^(.+) (<=|>) (-?[\d.,]+(?:e[+-]?\d+)?)$/) ?? [];
+      if (!name) { lines.push({ step }); continue; }
+      if (!bounds.has(name)) { bounds.set(name, { name }); lines.push(bounds.get(name)); }
+      const value = Number(at.replaceAll(",", "")), known = bounds.get(name);
+      if (sign === ">" && !(known.low?.value >= value)) known.low = { at, value };
+      if (sign === "<=" && !(known.high?.value <= value)) known.high = { at, value };
+    }
+    return lines.map(({ step, name, low, high }) => step
+      ?? (low && high ? `${low.at} < ${name} <= ${high.at}` : low ? `${name} > ${low.at}` : `${name} <= ${high.at}`));
   }
 
   function distribution(node) {
