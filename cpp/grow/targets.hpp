@@ -1,6 +1,7 @@
 // What is to be predicted.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -28,14 +29,21 @@ std::vector<T> take(std::span<const From> values, const std::vector<Row>& rows) 
 }
 
 // The mean to 20 bits: subtracting it from targets with few digits (counts, cents) is exact, and so
-// are the means of the leaves after it was put back.
+// are the means of the leaves after it was put back. Targets that lie closer together than these
+// bits tell apart have it to as many more as that takes; their differences are exact anyway.
 inline double rounded_mean(const std::vector<double>& numbers) {
     const double mean =
         std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
-    if (!std::isfinite(mean)) return 0;
+    if (!std::isfinite(mean) || std::abs(mean) < 1e-300) return 0;
     int exponent = 0;
-    const double fraction = std::frexp(mean, &exponent);
-    return std::ldexp(std::round(std::ldexp(fraction, 20)), exponent - 20);
+    std::frexp(mean, &exponent);
+    double unit = std::ldexp(1.0, exponent - 20), spread = 0;
+    for (const double y : numbers) {
+        spread = std::max(spread, std::abs(y - mean));
+        if (spread >= unit) break;  // the first, as a rule
+    }
+    if (spread > 0 && spread < unit) unit = std::ldexp(1.0, std::ilogb(spread));
+    return std::round(mean / unit) * unit;
 }
 
 }  // namespace hedgerow

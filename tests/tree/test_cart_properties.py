@@ -328,6 +328,15 @@ def test_nodes_are_numbered_in_preorder(target, max_leaf_nodes):
     assert tree.n_outputs_ == 1 and tree.n_features_in_ == X.shape[1]
 
 
+@pytest.mark.parametrize("offset", [1e9, -1e12])
+def test_targets_far_from_zero_are_as_well_learned_as_others(offset):
+    x = np.random.default_rng(0).uniform(0, 10, 1000)
+    y = np.sin(x) + offset  # rounded to 1e-4 at 1e12
+    tree = DecisionTreeRegressor(max_leaf_nodes=30).fit(x[:, None], y)
+    assert np.mean((tree.predict(x[:, None]) - y) ** 2) < 0.01
+    assert tree.get_n_leaves() == 30
+
+
 @targets
 def test_a_limit_of_leaves_that_is_not_reached_changes_nothing(target):
     X, y = sample(target)
