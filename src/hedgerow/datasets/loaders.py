@@ -188,7 +188,7 @@ def read_table(
     >>> from hedgerow.datasets import read_table
     >>> path = os.path.join(tempfile.mkdtemp(), "export.csv")
     >>> with open(path, "w", encoding="cp1252") as file:
-    ...     _ = file.write("Preis;Größe\n1.250,50;klein\\n980,00;groß\\n")
+    ...     _ = file.write("Preis;Größe\\n1.250,50;klein\\n980,00;groß\\n")
     >>> table = read_table(path)
     >>> table.frame["Preis"].tolist()
     [1250.5, 980.0]
