@@ -4,7 +4,9 @@
 //           first and H of second derivatives on a side, that side's best value is -G / (H + l2),
 //           and the sum of G^2 / (H + l2) over both sides, less that of the node, is twice the gain
 // missing   tried on both sides; where the node has none, missing values follow the larger side
-// category  ordered by G / (H + smoothing), missing among them; the best prefix goes left
+// category  ordered by G / (H + smoothing), missing among them; the best prefix goes left. Many
+// orders
+//           make a gain by chance likely, so these sides have a larger l2
 // monotonic sides whose values run against the constraint, within the node's bounds, are refused
 #pragma once
 

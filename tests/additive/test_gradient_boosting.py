@@ -56,11 +56,11 @@ class BruteForce:
             parts += [part[left], part[~left]]
         self.parts = parts
 
-    def score(self, rows):
-        return self.g[rows].sum() ** 2 / (self.h[rows].sum() + self.l2)
+    def score(self, rows, l2):
+        return self.g[rows].sum() ** 2 / (self.h[rows].sum() + l2)
 
     def sides(self, part):
-        """All ways to send the rows of a leaf left or right; -1 is missing."""
+        """All ways to send the rows of a leaf left or right, with their l2; -1 is missing."""
         for feature in range(self.codes.shape[1]):
             code = self.codes[part, feature]
             if feature in self.categorical:
@@ -71,18 +71,19 @@ class BruteForce:
                 ]
                 order = known[np.argsort(wish, kind="stable")]
                 for n in range(1, len(order)):
-                    yield np.isin(code, order[:n])
+                    yield np.isin(code, order[:n]), self.l2 + 10
             else:
                 for cut in np.unique(code[code >= 0]):
-                    yield (code <= cut) & (code >= 0)
-                    yield code <= cut
+                    yield (code <= cut) & (code >= 0), self.l2
+                    yield code <= cut, self.l2
 
     def best(self, part):
         best_gain, best_left = 1e-9, None
-        for left in self.sides(part):
+        for left, l2 in self.sides(part):
             if min(left.sum(), (~left).sum()) < self.least:
                 continue
-            gain = self.score(part[left]) + self.score(part[~left]) - self.score(part)
+            sides = self.score(part[left], l2) + self.score(part[~left], l2)
+            gain = sides - self.score(part, self.l2)
             if gain > best_gain + 1e-9:
                 best_gain, best_left = gain, left
         return best_gain, best_left
