@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from types import FrameType
 from typing import Annotated, Any
 
@@ -86,7 +86,7 @@ def compare(
     debug: options.Debug = False,
 ) -> None:
     """Cross-validate every model on the same folds, beside other libraries'."""
-    began = perf_counter() - min(process_time(), 5.0)  # loading the libraries counts, too
+    began = perf_counter() - min(options.process_age(), 15.0)  # loading libraries counts, too
     seconds = parse_budget(budget).seconds
     if resume and not files:
         raise typer.BadParameter("'--resume' reads from the folder of results: drop '--no-files'.")

@@ -23,6 +23,7 @@ from hedgerow.comparison.run import Run
 LEADERS = 3  # whose fitted models are kept: one of them will most likely be the best
 # Families take turns, boosters first and often: they are the likeliest to be best.
 TURNS = ("boosting", "forest", "graph", "boosting", "additive", "tree", "cascade", "embedding")
+FIRST_BOOSTER_SHARE = 0.8
 FIRST_SHARE = 0.5  # of the time that is left, for a model in the first round
 REPORT_SHARE, REPORT_MOST = 0.08, 20.0  # of the time, for the report; and at most so many seconds
 TRIALS_SHARE = 0.2  # of the time, for trials that are not done when their own time is up
@@ -105,7 +106,8 @@ class Schedule:
                     self._say(f"{run.name}, trial")
                     most = min(self._left(run) / self.n_folds, for_trials) / 2
                     for_trials -= run.estimate(most, interrupts)
-                if run.error is None and self._expected(run) <= share * self._left(run):
+                most = max(share, self._share_of_family(run)) * self._left(run)
+                if run.error is None and self._expected(run) <= most:
                     self._all_folds(run, interrupts)
                     keep_leaders(self.runs)
                 elif run.error is None:
@@ -113,6 +115,12 @@ class Schedule:
             waiting = late
         for run in waiting:
             run.end_for_time(f"left out: it would take about {in_words(self._expected(run))}")
+
+    def _share_of_family(self, run: Run) -> float:
+        """The share of the time for a booster while there is none: it will most likely be best."""
+        boosters = [each for each in self.runs if each.model.family == "boosting"]
+        is_first = not any(len(each.folds) == self.n_folds for each in boosters)
+        return FIRST_BOOSTER_SHARE if run in boosters and is_first else 0.0
 
     def _all_folds(self, run: Run, interrupts: Interrupts) -> None:
         for number in run.missing:
