@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hedgerow._engine import DecisionGraph
-from hedgerow._graph_model import CATEGORY
 
 
 class Term(NamedTuple):
@@ -87,18 +86,18 @@ def shape_of(
     """The shape of a feature; ``known`` are its categories, None for numbers."""
     alone = [graph for graph in graphs if tested_features(graph) == (feature,)]
     n_features = graphs[0].n_features if graphs else feature + 1
+    thresholds: np.ndarray | None = None
     if known is None:
-        at = [graph.threshold[(graph.feature == feature) & (graph.kind != CATEGORY)]
-              for graph in alone]  # fmt: skip
+        at = [graph.threshold[graph.feature == feature] for graph in alone]
         thresholds = np.unique(np.concatenate([*at, []]))
         thresholds = thresholds[np.isfinite(thresholds)]
-        places = np.append(thresholds, np.inf)
+        # Beyond the last threshold every number is as good as the next one.
+        beyond = np.nextafter(thresholds[-1], np.inf) if len(thresholds) else 0.0
+        places = np.append(thresholds, beyond)
     else:
-        thresholds, places = None, np.arange(len(known), dtype=float)
+        places = np.arange(len(known), dtype=float)
     rows = np.zeros((len(places) + 1, n_features))
-    # Beyond the last threshold every number is as good as the next one.
-    beyond = np.nextafter(thresholds[-1], np.inf) if known is None and len(thresholds) else 0.0
-    rows[:, feature] = np.append(np.where(np.isinf(places), beyond, places), np.nan)
+    rows[:, feature] = np.append(places, np.nan)
     scores = np.zeros((len(rows), n_scores))
     for graph in alone:
         scores += graph.value[graph.apply(rows, 1)]

@@ -299,7 +299,7 @@ class TreeSum(SumModel, BinParameters):
         names = self._names()
         if feature in names:
             place = names.index(feature)
-        elif parameters.is_int(feature) and 0 <= feature < len(names):
+        elif parameters.is_int(feature) and int(feature) in range(len(names)):
             place = int(feature)
         else:
             raise ValueError(f"'feature' must be a feature of the model, got {feature!r}.")
