@@ -9,8 +9,8 @@ and the better of the two.
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import vstack
@@ -44,7 +44,7 @@ MOST_LOG_ODDS = 4.0
 RIDGE = 10.0  # of the order
 RIDGES = (3.0, 1.0, 10.0, 50.0)  # of the values; the first is that of the choice of a mixture
 MIXTURES = (0.5, 0.0, 1.0)  # share of the truth
-GROWN_MIXTURE = 0.5
+GROWN_MIXTURES = (0.5, 1.0)
 MOST_GROWN = 100  # splits of sums that are grown at their size; beyond, that takes too long
 
 
@@ -101,6 +101,15 @@ class Pruning:
         collapsed = np.zeros(self.structure.n_nodes, dtype=bool)
         collapsed[self.order[: max(0, len(self.order) - n_splits)]] = True
         return self.structure.without(collapsed)[0]
+
+
+class Candidate(NamedTuple):
+    """A model within the limits."""
+
+    held_loss: float
+    seen_loss: float
+    facts: dict[str, Any]
+    share: float | None = None  # of the truth, where it was grown at its size
 
 
 class Compressor:
@@ -258,24 +267,49 @@ class Compressor:
     def _best(self, limits: Limits) -> dict[str, Any]:
         candidates = [self._fitted(pruning, limits) for pruning in self._prunings]
         n_splits = self._largest(self._prunings[-1], limits)
-        if 0 < n_splits <= MOST_GROWN and (grown := self._grown(n_splits)) is not None:
-            candidates.append(self._fitted(grown, limits))
-        return min(candidates, key=lambda candidate: candidate[0])[1]
+        if 0 < n_splits <= MOST_GROWN:
+            for share in GROWN_MIXTURES if self._rows.true is not None else (0.0,):
+                if (grown := self._grown(n_splits, share, self._rest)) is not None:
+                    candidates.append(self._fitted(grown, limits)._replace(share=share))
+        best = min(candidates, key=partial(self._expected_loss, candidates))
+        if best.share is None:
+            return best.facts
+        # What was grown without the held-out rows grows again with them; its score stays.
+        grown = self._grown(n_splits, best.share, np.arange(len(self._rows)))
+        assert grown is not None
+        sum_of_all = self._fitted(grown, limits).facts
+        return best.facts | {name: sum_of_all[name] for name in _SUM}
 
-    def _grown(self, n_splits: int) -> Pruning | None:
-        """A sum that was grown a little above its size, on the teacher's word and the truth."""
+    def _expected_loss(self, candidates: list["Candidate"], candidate: "Candidate") -> float:
+        """The loss of rows that nothing has seen.
+
+        The held-out rows are no strangers to the teacher's own trees where it was fitted on them.
+        They are taken to lose as much from seen to unseen rows as the best of the others.
+        """
+        strangers = [other for other in candidates if other.facts["origin_"] != "pruned"]
+        if self._rows.true is None or candidate.facts["origin_"] != "pruned" or not strangers:
+            return candidate.held_loss
+        best = min(strangers, key=lambda other: other.held_loss)
+        rise = best.held_loss / max(best.seen_loss, np.finfo(float).tiny)
+        return max(candidate.held_loss, candidate.seen_loss * rise)
+
+    def _grown(self, n_splits: int, share: float, rows: np.ndarray) -> Pruning | None:
+        """A sum that was grown a little above its size, on a mixture of word and truth."""
         n_splits += n_splits // 4
-        rows, targets, weights = self._mixed(self._rows.take(self._rest), GROWN_MIXTURE)
+        matrix, targets, weights = self._mixed(self._rows.take(rows), share)
+        counts = weights > 0
+        matrix, targets, weights = matrix[counts], targets[counts], weights[counts]
         schema = self._table.schema
         if self._has_classes:
             n_classes = targets.shape[1]
-            rows = np.repeat(rows, n_classes, axis=0)  # once for each class, as probable as it is
+            # A row once for each class, as probable as it is.
             weights = (weights[:, None] * targets).ravel()
-            codes = np.tile(np.arange(n_classes, dtype=np.int32), len(targets))
-            table = Table.encoded(rows, schema, codes, np.arange(n_classes), weights)
+            row, code = np.divmod(np.flatnonzero(weights), n_classes)
+            weights, codes = weights[weights > 0], code.astype(np.int32)
+            table = Table.encoded(matrix[row], schema, codes, np.arange(n_classes), weights)
             learner = TreeSumClassifier(n_splits, min_gain=0, n_jobs=self._n_jobs).learner()
         else:
-            table = Table.encoded(rows, schema, targets[:, 0], None, weights)
+            table = Table.encoded(matrix, schema, targets[:, 0], None, weights)
             learner = TreeSumRegressor(n_splits, min_gain=0, n_jobs=self._n_jobs).learner()
         return self._pruning("distilled", learner.grow(table)["graphs_"])
 
@@ -291,11 +325,11 @@ class Compressor:
             ),
         )
 
-    def _fitted(self, pruning: Pruning, limits: Limits) -> tuple[float, dict[str, Any]]:
+    def _fitted(self, pruning: Pruning, limits: Limits) -> "Candidate":
         n_splits = self._largest(pruning, limits)
         while True:
             structure = pruning.cut(n_splits)
-            loss, values, facts = self._refitted(structure)
+            losses, values, facts = self._refitted(structure)
             if n_splits == 0 or self._keeps(limits, *(facts[n] for n in _SUM)):
                 break
             n_splits = n_splits * 19 // 20  # the clock, or values that are no longer shared
@@ -306,10 +340,12 @@ class Compressor:
                 f"{self._latency(facts):.2g} microseconds a row."
             )
         facts["origin_"] = pruning.origin
-        return loss, facts | self._judged(values, self._rows.take(self._held))
+        return Candidate(*losses, facts | self._judged(values, self._rows.take(self._held)))
 
-    def _refitted(self, structure: Structure) -> tuple[float, np.ndarray, dict[str, Any]]:
-        """The loss of held-out rows, what was said of them, and the sum fitted on all rows."""
+    def _refitted(
+        self, structure: Structure
+    ) -> tuple[tuple[float, float], np.ndarray, dict[str, Any]]:
+        """Losses of held-out and of seen rows, what is said of the former, the sum of all rows."""
         is_leaf = structure.left < 0
         column = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
         n_leaves = int(is_leaf.sum())
@@ -324,7 +360,7 @@ class Compressor:
         stack = _stacked(seen, beside)
         start: np.ndarray | None = None
 
-        def fit(share: float, ridge: float) -> tuple[float, np.ndarray]:
+        def fit(share: float, ridge: float) -> tuple[float, float, np.ndarray]:
             nonlocal start
             _, targets, weights = self._mixed(given, share)
             intercept, values = fit_values(
@@ -332,14 +368,14 @@ class Compressor:
             )
             start = np.vstack([intercept, values])
             scores = intercept + unseen @ values
-            return self._loss(scores, held), scores
+            return self._loss(scores, held), self._loss(intercept + seen @ values, given), scores
 
         mixtures = MIXTURES if given.true is not None else (0.0,)
         trials = {(share, RIDGES[0]): fit(share, RIDGES[0]) for share in mixtures}
         share = min(trials, key=lambda at: trials[at][0])[0]
         trials |= {(share, ridge): fit(share, ridge) for ridge in RIDGES[1:]}
         chosen = min(trials, key=lambda at: trials[at][0])
-        loss, scores = trials[chosen]
+        *losses, scores = trials[chosen]
         share, ridge = chosen
         _, targets, weights = self._mixed(self._rows, share)
         intercept, values = fit_values(
@@ -356,7 +392,7 @@ class Compressor:
         said = GraphSum(self._n_features, [], np.zeros(len(intercept)), link).link(
             np.ascontiguousarray(scores)
         )
-        return loss, said, facts
+        return (losses[0], losses[1]), said, facts
 
     def _loss(self, scores: np.ndarray, held: Rows) -> float:
         targets = held.said if held.true is None else held.true
