@@ -92,7 +92,7 @@ def run_scores(given, results):
     for seed in range(given.seeds):
         for name in given.sets:
             for library in given.libraries:
-                key = {"what": "score", "set": name, "library": library, "seed": seed}
+                key = {"part": "score", "set": name, "library": library, "seed": seed}
                 key["rows"] = given.rows
                 if results.measurements(**key) and not given.fresh:
                     continue
@@ -119,12 +119,12 @@ def default_score(name, library, seed, given):
 def score_tables(results):
     """Scores of the sets that all libraries have done, and their means."""
     body = []
-    done = results.measurements(what="score")
+    done = results.measurements(part="score")
     common = [
         (name, rows, seed)
         for name, rows, seed in sorted({(m["set"], m["rows"], m["seed"]) for m in done})
         if all(
-            results.measurements(what="score", set=name, rows=rows, seed=seed, library=library)
+            results.measurements(part="score", set=name, rows=rows, seed=seed, library=library)
             for library in LIBRARIES
         )
     ]
@@ -133,7 +133,7 @@ def score_tables(results):
     by_set = {}
     for name, rows, seed in common:
         for library in LIBRARIES:
-            wanted = {"what": "score", "set": name, "rows": rows, "seed": seed}
+            wanted = {"part": "score", "set": name, "rows": rows, "seed": seed}
             line = results.measurements(**wanted, library=library)[-1]
             by_set.setdefault((name, rows), {}).setdefault(library, []).append(line)
 
@@ -206,7 +206,7 @@ def run_speed(given, results):
         for name in SPEED_SETS:
             for threads in given.threads:
                 for library in ("LightGBM", "hedgerow"):
-                    key = {"what": "speed", "set": name, "library": library, "repeat": repeat}
+                    key = {"part": "speed", "set": name, "library": library, "repeat": repeat}
                     key["threads"] = threads
                     if results.measurements(**key) and not given.fresh:
                         continue
@@ -221,7 +221,7 @@ def speed_table(results):
     rows = []
     for name in SPEED_SETS:
         for threads in (1, 2):
-            wanted = {"what": "speed", "set": name, "threads": threads}
+            wanted = {"part": "speed", "set": name, "threads": threads}
             cells = []
             for what in ("fit", "predict", "memory"):
                 ours = results.median(what, library="hedgerow", **wanted)

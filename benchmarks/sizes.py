@@ -169,10 +169,7 @@ def run(given, results):
     """Every wanted contender on every wanted fold."""
     known = {(m["set"], m["fold"], m["model"]) for m in results.measurements()}
     wanted = [
-        (name, fold, model)
-        for name in given.sets
-        for model in given.models
-        for fold in given.folds
+        (name, fold, model) for name in given.sets for model in given.models for fold in given.folds
     ]
     for name, fold, model in wanted:
         if not given.resume or (name, fold, model) not in known:

@@ -92,7 +92,7 @@ void bind_boost(nb::module_& m) {
             },
             nb::kw_only(), "loss"_a, "n_classes"_a = 0, "quantile"_a = 0.5, "learning_rate"_a = 0.1,
             "max_leaf_nodes"_a = 31, "max_depth"_a = -1, "min_samples_leaf"_a = 20,
-            "min_hessian_leaf"_a = 1e-3, "l2"_a = 0.0, "category_l2"_a = 10.0,
+            "min_hessian_leaf"_a = 1e-3, "l2"_a = 0.0, "category_l2"_a = 3.0,
             "category_smoothing"_a = 10.0, "max_features"_a = 1.0, "subsample"_a = 1.0,
             "monotonic"_a = std::vector<std::int8_t>(),
             "groups"_a = std::vector<std::vector<std::uint32_t>>(), "seed"_a = 0);

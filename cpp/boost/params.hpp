@@ -17,7 +17,7 @@ struct BoostParams {
     std::int64_t min_samples_leaf = 20;
     double min_hessian_leaf = 1e-3;      // least second derivative of the loss in a leaf
     double l2 = 0;                       // added to it
-    double category_l2 = 10;             // and this besides where categories are split
+    double category_l2 = 3;              // and this besides where categories are split
     double category_smoothing = 10;      // rows of no slope that each category is ordered with
     double max_features = 1;             // share of the features that a node looks at
     double subsample = 1;                // share of the rows that a round learns from

@@ -71,7 +71,7 @@ class BruteForce:
                 ]
                 order = known[np.argsort(wish, kind="stable")]
                 for n in range(1, len(order)):
-                    yield np.isin(code, order[:n]), self.l2 + 10
+                    yield np.isin(code, order[:n]), self.l2 + 3
             else:
                 for cut in np.unique(code[code >= 0]):
                     yield (code <= cut) & (code >= 0), self.l2
