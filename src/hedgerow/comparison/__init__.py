@@ -1,9 +1,12 @@
 """Cross-validated comparison of hedgerow's models and their peers.
 
 - ``models``: the one list of what takes part; ``peers``: other libraries' models as they want it;
-- ``evaluate``: the comparison; ``run``: one model on its way through the folds; ``journal``: its
+- ``evaluate``: the comparison; ``division``: its folds; ``schedule``: which model runs when, and
+  which where time is short; ``run``: one model on its way through the folds; ``journal``: its
   finished folds on the disk;
-- ``comparison``: the result, made of plain ``records``; ``report``: its page;
+- ``metrics``: what models are scored by; ``baseline``: the constant that they have to beat;
+- ``comparison``: the result, made of plain ``records``; ``ranking``: the order, and what is about
+  as good as the best; ``watch``: what looks too good; ``report``: its page;
 - ``within``: the best model within a limit; ``sizes``: what a model costs; ``front``: every model
   from one split to its full size;
 - ``budget`` and ``interrupts``: keeping to the time, showing it, and ending early;
