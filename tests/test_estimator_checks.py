@@ -38,6 +38,7 @@ DRAWING = (
     "Bagging",
     "CascadeForest",
     "CrossValidatedTree",
+    "GradientBoosting",
     "HeterogeneousForest",
     "LeafMeansEmbedding",
     "MultiGrainedScanner",

@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss, mean_gamma_deviance, mean_poisson_deviance
 from sklearn.model_selection import train_test_split
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
 from hedgerow import GradientBoostingClassifier, GradientBoostingRegressor
 
@@ -442,3 +443,9 @@ def test_bad_parameters_are_named(settings, message):
     X, y = frame(60)
     with pytest.raises(ValueError, match=message):
         GradientBoostingRegressor(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_without_draws_weights_count_as_scikit_learn_wants_them(kind):
+    model = kind(early_stopping=False, max_iter=20, **PLAIN)
+    check_sample_weight_equivalence_on_dense_data(kind.__name__, model)
