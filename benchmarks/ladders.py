@@ -157,7 +157,10 @@ class Single:
 class TreeSum:
     """Sums of few trees that grow together; bytes depend on the number of members as well."""
 
-    name, ours = "TreeSum", True
+    ours = True
+
+    def __init__(self, name, fills=False):
+        self.name, self.fills = name, fills
 
     def settings(self, rows):
         return [{}]
@@ -525,7 +528,8 @@ LEAST_ROWS = tuple({"min_samples_leaf": n} for n in (1, 5, 20))
 CONTENDERS = {
     contender.name: contender
     for contender in (
-        TreeSum(),
+        TreeSum("TreeSum"),
+        TreeSum("TreeSum, limit filled", fills=True),
         Single("CART", "DecisionTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS),
         Single("TAO", "TAOTree", lambda n: {"max_leaf_nodes": n + 1}, LEAST_ROWS[1:2]),
         Single("Tree in Tree", "TreeInTree", lambda n: {"max_splits": n}, LEAST_ROWS[1:2], 80),
