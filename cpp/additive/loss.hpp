@@ -2,16 +2,16 @@
 //
 // score     what the trees of a sum add up to, before the link. One a row, or one a class where
 //           there are more than two classes
-// layout    scores and derivatives stand score after score: score k of a row is at [k * n_rows +
-// row]
+// layout    score after score: score k of a row is at [k * n_rows + row]
 //
-// Loss and derivatives of one row of weight one, with target y and score s:
+// Loss, slope and curvature of one row of weight one, with target y and score s:
 //
-//   squared    (s - y)^2 / 2             s - y               1
-//   absolute   |s - y|                   sign(s - y)         1 (there is none: a step of length
-//   one) quantile   q (y - s) or (1 - q)(s - y), as absolute poisson    exp(s) - y s exp(s) - y
-//   exp(s) gamma      s + y exp(-s)             1 - y exp(-s)       y exp(-s) log_loss   -log p(y)
-//   p(k) - [y = k]      p(k) (1 - p(k))
+// - squared: (s - y)^2 / 2; s - y; 1
+// - absolute: |s - y|; sign(s - y); 1, since there is none: a step of length one
+// - quantile: q (y - s) above s, (1 - q)(s - y) below; as absolute
+// - poisson: exp(s) - y s; exp(s) - y; exp(s)
+// - gamma: s + y exp(-s); 1 - y exp(-s); y exp(-s)
+// - log_loss: -log p(y); p(k) - [y = k]; p(k) (1 - p(k))
 //
 // Only the diagonal of the second derivatives of several classes is given.
 #pragma once

@@ -12,7 +12,7 @@ stops early; ``tol`` is a share of the loss, not a number in its unit; steps of 
 overshoot are shortened; rows can be drawn (``subsample``); categories may be any number.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, NamedTuple
@@ -491,47 +491,6 @@ class GradientBoostingClassifier(SumClassifier, ClassWeightParameter, _GradientB
 
     loss: str = parameter("log_loss", option("log_loss"), "What is made small.")
 
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """:meth:`decision_function` after each round.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        for scores in self._staged_scores(X, self.n_trees_per_iteration_):
-            yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
-
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """The class probabilities after each round.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        probabilities : ndarray of shape (n_samples, n_classes)
-        """
-        yield from self._staged_values(X, self.n_trees_per_iteration_)
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predicted classes after each round.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-        """
-        for values in self.staged_predict_proba(X):
-            yield self.classes_[values.argmax(axis=1)]
-
 
 class GradientBoostingRegressor(SumRegressor, _GradientBoosting):
     """Boosted trees for numbers.
@@ -564,17 +523,3 @@ class GradientBoostingRegressor(SumRegressor, _GradientBoosting):
                 "loss='poisson' requires non-negative y and sum(y) > 0, "
                 f"got a smallest y of {low:g}."
             )
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predicted numbers after each round.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-        """
-        for values in self._staged_values(X):
-            yield values[:, 0]

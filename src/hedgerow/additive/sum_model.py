@@ -103,8 +103,13 @@ class SumModel(GraphEnsemble, OwnTableParameters):
         encoded = self.schema_.encode(self, X, finite=False)
         return self._sum.scores(encoded, resolve_n_jobs(self.n_jobs))
 
-    def _staged_scores(self, X: Any, step: int = 1) -> Iterator[np.ndarray]:
-        """The sums after each ``step`` members; one array, which the next step changes."""
+    @property
+    def _takes_turns(self) -> bool:
+        """Whether each member adds to one score, as in boosting with a tree for each class."""
+        return bool(self.graphs_) and self.graphs_[0].n_outputs == 1
+
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
+        """The sums after each member, or each round of them; one array, which the next changes."""
         check_is_fitted(self)
         encoded = self.schema_.encode(self, X)
         n_jobs = resolve_n_jobs(self.n_jobs)
@@ -113,12 +118,12 @@ class SumModel(GraphEnsemble, OwnTableParameters):
             turn = place % scores.shape[1] if graph.n_outputs == 1 else slice(None)
             values = graph.value[graph.apply(encoded, n_jobs)]
             scores[:, turn] += values[:, 0] if graph.n_outputs == 1 else values
-            if (place + 1) % step == 0:
+            if not self._takes_turns or turn == scores.shape[1] - 1:
                 yield scores
 
-    def _staged_values(self, X: Any, step: int = 1) -> Iterator[np.ndarray]:
-        """Values after each ``step`` members, the last as `_values` has them, bit by bit."""
-        for scores in self._staged_scores(X, step):
+    def _staged_values(self, X: Any) -> Iterator[np.ndarray]:
+        """Values after each member or round, the last as `_values` has them, bit by bit."""
+        for scores in self._staged_scores(X):
             yield self._sum.link(scores)
 
     def summands(self) -> Summands:
@@ -126,9 +131,8 @@ class SumModel(GraphEnsemble, OwnTableParameters):
         if not self.graphs_:
             leaf = DecisionTreeRegressor().fit(np.zeros((1, self.n_features_in_)), [0.0]).graph_
             return Summands(self.intercept_, [[leaf]] * n_scores, 1.0)
-        takes_turns = self.graphs_[0].n_outputs == 1
         dealt = [self.graphs_[turn::n_scores] for turn in range(n_scores)]
-        return Summands(self.intercept_, dealt if takes_turns else [self.graphs_], 1.0)
+        return Summands(self.intercept_, dealt if self._takes_turns else [self.graphs_], 1.0)
 
     def row_predictor(self) -> SumRowPredictor:
         """A fast lane for one row at a time; see :meth:`DecisionTreeClassifier.row_predictor`."""
@@ -169,6 +173,47 @@ class SumClassifier(SumModel, TableClassifier):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The sums after each member, or each round of one member for each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        for scores in self._staged_scores(X):
+            yield scores[:, 0].copy() if scores.shape[1] == 1 else scores.copy()
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Class probabilities after each member, or each round of one member for each class.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        yield from self._staged_values(X)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The most probable class of each row after each member or round.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+        """
+        for values in self._staged_values(X):
+            yield self.classes_[values.argmax(axis=1)]
+
 
 class SumRegressor(SumModel, TableRegressor):
     """A sum of graphs for numbers."""
@@ -178,3 +223,17 @@ class SumRegressor(SumModel, TableRegressor):
     @property
     def _link(self) -> str:
         return self._links.get(getattr(self, "loss", "squared_error"), "identity")
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predicted number of each row after each member.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+        """
+        for values in self._staged_values(X):
+            yield values[:, 0]

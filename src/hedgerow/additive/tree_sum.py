@@ -8,7 +8,6 @@ without the common fit. Grown by the engine (``cpp/additive``); this module chec
 speaks scikit-learn.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -335,33 +334,6 @@ class TreeSumClassifier(SumClassifier, TreeSum, ClassWeightParameter):
     8
     """
 
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Class probabilities after each member.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        probabilities : ndarray of shape (n_samples, n_classes)
-        """
-        yield from self._staged_values(X)
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The most probable class of each row after each member.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-        """
-        for values in self._staged_values(X):
-            yield self.classes_[values.argmax(axis=1)]
-
 
 class TreeSumRegressor(SumRegressor, TreeSum):
     """A sum of few trees for numbers.
@@ -392,17 +364,3 @@ class TreeSumRegressor(SumRegressor, TreeSum):
         super().check_parameters()
         if self.loss == "quantile" and self.quantile is None:
             raise ValueError("loss 'quantile' needs 'quantile', a number from 0 to 1.")
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The predicted number of each row after each member.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-        """
-        for values in self._staged_values(X):
-            yield values[:, 0]
