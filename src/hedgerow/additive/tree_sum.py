@@ -74,7 +74,7 @@ class TreeSumLearner:
         return TreeSumParams(
             loss=_ENGINE_LOSSES[loss],
             n_classes=table.n_classes,
-            max_splits=given.max_splits,
+            max_splits=min(given.max_splits, max(n_rows - 1, 1)),  # no more values than rows
             max_members=parameters.limit(given.max_members),
             max_depth=parameters.limit(given.max_depth),
             min_samples_leaf=parameters.count_or_share(
@@ -161,7 +161,7 @@ class TreeSum(SumModel, BinParameters):
     max_splits: int = parameter(
         40,
         parameters.integer(high=MOST_SPLITS),
-        "Most splits in all members together.",
+        "Most splits in all members together, and never more than there are rows.",
         kw_only=False,
     )
     max_members: int | None = parameter(

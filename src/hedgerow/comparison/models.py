@@ -129,6 +129,11 @@ def splits(most: int) -> list[Settings]:
     return [{"max_splits": size} for size in _sizes(most)]
 
 
+def sums(most: int) -> list[Settings]:
+    """A sum of few trees: all its leaves are fitted together, which takes long beyond hundreds."""
+    return splits(min(most, MOST_SUMMED))
+
+
 def depths(most: int) -> list[Settings]:
     """One tree that is limited by its depth alone."""
     return [{"max_depth": depth} for depth in range(max(1, most.bit_length() + 4), 0, -1)]
@@ -188,6 +193,7 @@ def bins(most: int) -> list[Settings]:
 
 TREE_GRID = ({"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_leaf_nodes": 32})
 FOREST_GRID = ({"max_features": 0.5}, {"min_samples_leaf": 3})
+MOST_SUMMED = 320  # splits of a sum of few trees
 BOOSTING_GRID = ({"learning_rate": 0.05}, {"learning_rate": 0.2})
 
 MODELS: dict[str, Model] = {
@@ -214,7 +220,7 @@ MODELS: dict[str, Model] = {
         "hedgerow.TreeSum",
         "additive",
         grid=({"max_splits": 20}, {"max_splits": 160}),
-        ladder=splits,
+        ladder=sums,
     ),
     "hedgerow GradientBoosting": Model(
         "hedgerow.GradientBoosting",

@@ -104,7 +104,7 @@ class Run:
         train = self.problem.splits[number][0]
         return self._fitted(take_rows(self.problem.X, train), self.problem.y[train])
 
-    def _fitted(self, X: Any, y: np.ndarray) -> Any:
+    def _fitted(self, X: Any, y: np.ndarray | None) -> Any:
         """The model fitted; warnings of other libraries are not ours to pass on."""
         ours = self.model.is_ours
         with nullcontext() if ours else warnings.catch_warnings():
