@@ -26,7 +26,7 @@ def test_shapes_of_stumps_add_up_to_the_sum():
     model = TreeSumRegressor(30, max_depth=1).fit(frame, y)
     total = np.full(len(y), model.intercept_[0])
     for name in frame.columns:
-        shape = model.shape(name)
+        shape = model.feature_shape(name)
         if shape.categories is None:
             x = frame[name].to_numpy()
             step = shape.scores[np.searchsorted(shape.thresholds, np.nan_to_num(x)), 0]
@@ -41,11 +41,11 @@ def test_shape_without_a_term_is_flat():
     X = np.random.default_rng(0).normal(size=(200, 2))
     model = TreeSumRegressor(5).fit(X, X[:, 0] > 0)
     assert model.terms()[0].features == (0,)
-    flat = model.shape(1)
+    flat = model.feature_shape(1)
     assert flat.scores.tolist() == [[0.0]]
     assert flat.missing.tolist() == [0.0]
     with pytest.raises(ValueError, match="'feature' must be a feature of the model, got 'age'"):
-        model.shape("age")
+        model.feature_shape("age")
 
 
 def test_text_and_rules():

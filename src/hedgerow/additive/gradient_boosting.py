@@ -485,7 +485,7 @@ class GradientBoostingClassifier(SumClassifier, ClassWeightParameter, _GradientB
     >>> from hedgerow import GradientBoostingClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = GradientBoostingClassifier(max_iter=50).fit(X, y)
-    >>> model.score(X, y) > 0.99
+    >>> model.score(X, y) > 0.95
     True
     """
 
@@ -500,7 +500,7 @@ class GradientBoostingRegressor(SumRegressor, _GradientBoosting):
     >>> from sklearn.datasets import load_diabetes
     >>> from hedgerow import GradientBoostingRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> GradientBoostingRegressor(max_iter=50).fit(X, y).score(X, y) > 0.7
+    >>> GradientBoostingRegressor(max_iter=50).fit(X, y).score(X, y) > 0.6
     True
     """
 

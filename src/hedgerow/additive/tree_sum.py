@@ -77,9 +77,7 @@ class TreeSumLearner:
             max_splits=min(given.max_splits, max(n_rows - 1, 1)),  # no more values than rows
             max_members=parameters.limit(given.max_members),
             max_depth=parameters.limit(given.max_depth),
-            min_samples_leaf=parameters.count_or_share(
-                "min_samples_leaf", given.min_samples_leaf, n_rows, low=1
-            ),
+            min_samples_leaf=_fewest_rows(given.min_samples_leaf, n_rows),
             ridge=-1.0 if parameters.is_word(given.ridge, "evidence") else float(given.ridge),
             level=float(getattr(given, "quantile", None) or 0.5),
             category_smoothing=float(given.category_smoothing),
@@ -99,6 +97,13 @@ class TreeSumLearner:
         if any(directions) and table.n_classes > 2:
             raise ValueError("'monotonic_cst' needs numbers or two classes, got several classes.")
         return directions if any(directions) else []
+
+
+def _fewest_rows(given: Any, n_rows: int) -> int:
+    """Rows that a leaf must have."""
+    if given is None:
+        return max(1, min(20, n_rows // 20))
+    return parameters.count_or_share("min_samples_leaf", given, n_rows, low=1)
 
 
 def _is_exact(search: str, table: Table, n_rows: int) -> bool:
@@ -173,8 +178,11 @@ class TreeSum(SumModel, BinParameters):
         "Most splits on a path from the root of a member to a leaf. Members of depth 1 use one "
         "feature each, those of depth 2 at most two: their sum can be read term by term.",
     )
-    min_samples_leaf: int | float = parameter(
-        20, parameters.count(1), "A split must leave this many rows (or this share) on both sides."
+    min_samples_leaf: int | float | None = parameter(
+        None,
+        parameters.count(1, optional=True),
+        "A split must leave this many rows (or this share) on both sides; None takes 20, and a "
+        "twentieth of the rows where that is less.",
     )
     ridge: float | str = parameter(
         "evidence",
@@ -276,12 +284,12 @@ class TreeSum(SumModel, BinParameters):
         -------
         terms : list of Term
             Members of the same features belong to one term; the largest share comes first. A term
-            of one feature has a :meth:`shape`; those of several are interactions.
+            of one feature has a :meth:`feature_shape`; those of several are interactions.
         """
         check_is_fitted(self)
         return terms_of(self.graphs_, self._names())
 
-    def shape(self, feature: str | int) -> Shape:
+    def feature_shape(self, feature: str | int) -> Shape:
         """What a feature adds to the scores by itself, as steps.
 
         Parameters
