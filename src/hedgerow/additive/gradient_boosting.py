@@ -117,7 +117,7 @@ class _Rounds:
             n_rounds,
             done,
             scores,
-            patience=patience,
+            patience=parameters.limit(patience),
             least=self.least,
             n_jobs=self.n_jobs,
             progress=report,
