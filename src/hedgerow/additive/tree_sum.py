@@ -74,7 +74,7 @@ class TreeSumLearner:
         return TreeSumParams(
             loss=_ENGINE_LOSSES[loss],
             n_classes=table.n_classes,
-            max_splits=min(given.max_splits, max(n_rows - 1, 1)),  # no more values than rows
+            max_splits=given.max_splits,
             max_members=parameters.limit(given.max_members),
             max_depth=parameters.limit(given.max_depth),
             min_samples_leaf=_fewest_rows(given.min_samples_leaf, n_rows),
@@ -102,7 +102,7 @@ class TreeSumLearner:
 def _fewest_rows(given: Any, n_rows: int) -> int:
     """Rows that a leaf must have."""
     if given is None:
-        return max(1, min(20, n_rows // 20))
+        return max(1, min(20, n_rows // 40))
     return parameters.count_or_share("min_samples_leaf", given, n_rows, low=1)
 
 
@@ -166,7 +166,7 @@ class TreeSum(SumModel, BinParameters):
     max_splits: int = parameter(
         40,
         parameters.integer(high=MOST_SPLITS),
-        "Most splits in all members together, and never more than there are rows.",
+        "Most splits in all members together.",
         kw_only=False,
     )
     max_members: int | None = parameter(
@@ -182,7 +182,7 @@ class TreeSum(SumModel, BinParameters):
         None,
         parameters.count(1, optional=True),
         "A split must leave this many rows (or this share) on both sides; None takes 20, and a "
-        "twentieth of the rows where that is less.",
+        "fortieth of the rows where that is less.",
     )
     ridge: float | str = parameter(
         "evidence",

@@ -193,7 +193,7 @@ def bins(most: int) -> list[Settings]:
 
 TREE_GRID = ({"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_leaf_nodes": 32})
 FOREST_GRID = ({"max_features": 0.5}, {"min_samples_leaf": 3})
-MOST_SUMMED = 320  # splits of a sum of few trees
+MOST_SUMMED = 160  # splits of a sum of few trees
 BOOSTING_GRID = ({"learning_rate": 0.05}, {"learning_rate": 0.2})
 
 MODELS: dict[str, Model] = {
