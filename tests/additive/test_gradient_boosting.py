@@ -260,7 +260,7 @@ def test_monotonic_constraints_by_name_and_for_two_classes():
         GradientBoostingClassifier(monotonic_cst={"v": 1}).fit(X, np.digitize(y, [0, 1]))
     with pytest.raises(ValueError, match="categorical"):
         GradientBoostingRegressor(monotonic_cst={"kind": 1}).fit(X, y)
-    with pytest.raises(ValueError, match="'w', which is no feature"):
+    with pytest.raises(ValueError, match="'w', which X does not have"):
         GradientBoostingRegressor(monotonic_cst={"w": 1}).fit(X, y)
 
 

@@ -12,7 +12,7 @@ stops early; ``tol`` is a share of the loss, not a number in its unit; steps of 
 overshoot are shortened; rows can be drawn (``subsample``); categories may be any number.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, NamedTuple
@@ -29,26 +29,12 @@ from hedgerow._parameters import Rule, integer, option, real, refuse
 from hedgerow._progress import Progress, progress
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
+from hedgerow.additive.directions import DIRECTIONS, directions_of
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
 
 _FOLDS = 5  # of which rounds are chosen on some
 _JUDGED_ROWS = 20_000  # that many rows, or all five folds, are learned from to choose the rounds
 _NO_ROWS = np.empty(0, dtype=np.uint32)
-
-
-def _check_monotonic(name: str, value: Any) -> None:
-    if value is None:
-        return
-    if isinstance(value, Mapping):
-        directions, keys = list(value.values()), list(value)
-        if not all(isinstance(key, str) for key in keys):
-            refuse(name, "a dict from names of features to -1, 0 or 1", value)
-    elif isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        directions = list(value)
-    else:
-        refuse(name, "None, a list with -1, 0 or 1 for each feature, or a dict of names", value)
-    if not all(parameters.is_int(d) and -1 <= d <= 1 for d in directions):
-        refuse(name, "made of -1 (falling), 0 (free) and 1 (rising)", value)
 
 
 def _check_interactions(name: str, value: Any) -> None:
@@ -163,7 +149,7 @@ class _GradientBoosting(SumModel, BinParameters):
     )
     monotonic_cst: Any = parameter(
         None,
-        Rule("list of int, dict or None", _check_monotonic),
+        DIRECTIONS,
         "1 where the prediction must not fall with a feature, -1 where it must not rise, 0 where "
         "it is free: for each feature, or by name.",
     )
@@ -369,34 +355,10 @@ class _GradientBoosting(SumModel, BinParameters):
             category_smoothing=float(self.category_smoothing),
             max_features=share,
             subsample=float(self.subsample),
-            monotonic=self._directions(table),
+            monotonic=directions_of(self.monotonic_cst, table),
             groups=self._groups(table),
             seed=seed,
         )
-
-    def _directions(self, table: Table) -> list[int]:
-        """The direction of each feature, or nothing where all are free."""
-        given, names = self.monotonic_cst, table.schema.feature_names
-        if given is None:
-            return []
-        if isinstance(given, Mapping):
-            places = [_place_of("monotonic_cst", name, names, table.n_features) for name in given]
-            directions = np.zeros(table.n_features, dtype=int)
-            directions[places] = list(given.values())
-        else:
-            directions = np.array(given, dtype=int)
-            if len(directions) != table.n_features:
-                raise ValueError(
-                    f"'monotonic_cst' has {len(directions)} entries, X has {table.n_features} "
-                    "features."
-                )
-        if not directions.any():
-            return []
-        if table.n_classes > 2:
-            raise ValueError("'monotonic_cst' needs two classes or numbers as targets.")
-        if any(directions[feature] for feature in table.categories):
-            raise ValueError("'monotonic_cst' must be 0 for categorical features.")
-        return directions.tolist()
 
     def _groups(self, table: Table) -> list[list[int]]:
         """Features that may interact, each of them in a group; or nothing where all may."""

@@ -21,6 +21,7 @@ from hedgerow._graph_model import sum_by_feature
 from hedgerow._learner import n_rows_of
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
+from hedgerow.additive.directions import DIRECTIONS, directions_of
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
 from hedgerow.additive.terms import Shape, Term, shape_of, terms_of
 
@@ -88,15 +89,8 @@ class TreeSumLearner:
             tuning_passes=given.tuning_passes,
             exact_search=_is_exact(given.search, table, n_rows),
             tolerance=float(given.tol),
-            monotone=self._directions(table),
+            monotone=directions_of(given.monotonic_cst, table),
         )
-
-    def _directions(self, table: Table) -> list[int]:
-        given = self.settings.monotonic_cst
-        directions = read_directions(given, table)
-        if any(directions) and table.n_classes > 2:
-            raise ValueError("'monotonic_cst' needs numbers or two classes, got several classes.")
-        return directions if any(directions) else []
 
 
 def _fewest_rows(given: Any, n_rows: int) -> int:
@@ -112,39 +106,6 @@ def _is_exact(search: str, table: Table, n_rows: int) -> bool:
         return search == "exact"
     n_scores = table.n_classes if table.n_classes > 2 else 1
     return n_rows * table.n_features * n_scores <= LARGEST_EXACT
-
-
-def read_directions(given: Any, table: Table) -> list[int]:
-    """Directions by feature, from a list of them or from a dict of names."""
-    if given is None:
-        return []
-    directions = [0] * table.n_features
-    if isinstance(given, dict):
-        names = table.schema.feature_names
-        for name, direction in given.items():
-            if names is None or name not in names:
-                raise ValueError(f"'monotonic_cst' names {name!r}, which X does not have.")
-            directions[names.index(name)] = direction
-    else:
-        if len(given) != table.n_features:
-            raise ValueError(
-                f"'monotonic_cst' has {len(given)} entries, X has {table.n_features} features."
-            )
-        directions = [*given]
-    for feature, direction in enumerate(directions):
-        if not parameters.is_int(direction) or direction not in (-1, 0, 1):
-            raise ValueError(f"'monotonic_cst' must hold -1, 0 and 1, got {direction!r}.")
-        if direction and feature in table.categories:
-            raise ValueError(
-                f"'monotonic_cst' gives feature {feature} a direction, which is a category."
-            )
-    return [int(direction) for direction in directions]
-
-
-def _check_directions(name: str, value: Any) -> None:
-    is_list = isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    if value is not None and not is_list and not isinstance(value, dict):
-        parameters.refuse(name, "a list of -1, 0 and 1, a dict of names or None", value)
 
 
 def check_targets(loss: str, targets: np.ndarray) -> None:
@@ -219,7 +180,7 @@ class TreeSum(SumModel, BinParameters):
     )
     monotonic_cst: Any = parameter(
         None,
-        parameters.Rule("list, dict or None", _check_directions),
+        DIRECTIONS,
         "For each feature 1 (predictions never fall when it rises), -1 (never rise) or 0, as a "
         "list or by name. For numbers and for two classes.",
     )
