@@ -55,7 +55,7 @@ def test_leaf_means_and_oracle_anchors_are_equally_good_in_the_plane(monkeypatch
     plt = pytest.importorskip("matplotlib.pyplot")
     figure, n_leaves, ours, oracle = paper.figure_1()
     plt.close(figure)
-    assert n_leaves > 2
+    assert n_leaves >= 2
     assert ours == oracle
     assert ours > 0.9
 

@@ -41,11 +41,11 @@ def test_networks_cut_the_new_feature_first(part, monkeypatch):
 
 def test_page_is_made_of_the_journal(tmp_path, data_folder, monkeypatch):
     monkeypatch.setattr(paper, "DEPTHS", range(1, 3))
-    monkeypatch.setattr(paper.chessboard, "page", lambda out: "")
+    monkeypatch.setattr(paper.chessboard, "SIZES", (30,))
     settings = ["--sets", "yeast", "--data", str(data_folder), "--out", str(tmp_path)]
-    paper.main([*settings, "--trees", "2", "--layers", "2", "--seeds", "1"])
+    paper.main([*settings, "--trees", "2", "--layers", "2", "--seeds", "1", "--repetitions", "3"])
     text = (tmp_path / "deep_forest.md").read_text()
-    for heading in ("Figures 2 and 3", "Figures 4 and 5", "Figures 6 and 7"):
+    for heading in ("Chessboards", "Figures 2 and 3", "Figures 4 and 5", "Figures 6 and 7"):
         assert heading in text
     assert "Not run yet: Figure 2: adult, letter, higgs_18k" in text
     assert (tmp_path / "deep_forest_networks.png").stat().st_size > 1000

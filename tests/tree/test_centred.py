@@ -1,5 +1,6 @@
 """Centred trees and networks: their graphs, and the risks that the theory promises."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -9,8 +10,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hedgerow import CentredTreeNetworkRegressor, CentredTreeRegressor
 from hedgerow.datasets import make_chessboard
+from hedgerow.datasets.chessboard import chessboard
 from hedgerow.inspect import export_text
-from hedgerow.papers.chessboard import bounds, infinite_sample_risk, lemma_1, lemma_2, risk
+from hedgerow.papers.chessboard import (
+    bounds,
+    infinite_sample_risk,
+    lemma_1,
+    lemma_2,
+    printed_bounds,
+    risk,
+    tree_risk,
+)
 
 
 def cells(X, depth):
@@ -69,6 +79,28 @@ def test_an_empty_cell_of_the_network_predicts_zero():
     assert_array_equal(network.predict([[0.3], [0.9]]), [1.0, 0.0])
 
 
+def test_an_empty_cell_of_the_network_may_be_taken_for_low():
+    X, y = [[0.1, 0.1], [0.9, 0.1], [0.6, 0.6]], [0.9, 0.1, 0.3]
+    empty, high, low = [0.1, 0.9], [0.1, 0.1], [0.6, 0.6]
+    predicted = {
+        kind: CentredTreeNetworkRegressor(2, bounds=(0, 1), empty=kind)
+        .fit(X, y)
+        .predict([empty, high, low])
+        for kind in ("zero", "low")
+    }
+    assert_allclose(predicted["zero"], [0, 0.9, 0.2])
+    assert_allclose(predicted["low"], [0.2, 0.9, 0.2])
+    alone = CentredTreeNetworkRegressor(1, bounds=(0, 1), empty="low").fit([[0.1], [0.2]], [1, 1])
+    assert_array_equal(alone.predict([[0.3], [0.9]]), [1, 0])
+
+
+def test_raw_cuts_alone_are_a_tree_of_their_own():
+    X, y = make_chessboard(500, random_state=0)
+    network = CentredTreeNetworkRegressor(2, 5, bounds=(0, 1), cuts="raw").fit(X, y)
+    tree = CentredTreeRegressor(5, bounds=(0, 1)).fit(X, y)
+    assert_array_equal(network.predict(X), tree.predict(X))
+
+
 @pytest.mark.parametrize("kind", [CentredTreeRegressor, CentredTreeNetworkRegressor])
 def test_frames_weights_gaps_and_pickles(kind):
     rng = np.random.default_rng(0)
@@ -102,21 +134,51 @@ def test_bad_parameters_are_refused(model, message):
 
 
 @pytest.mark.parametrize("network", [False, True])
-@pytest.mark.parametrize("p", [0.7, 0.9])
-@pytest.mark.parametrize(("k", "k_star"), [(2, 4), (3, 4), (4, 4), (5, 4), (6, 4), (2, 2), (4, 6)])
-@pytest.mark.parametrize("n", [300, 2000])
-def test_risk_lies_between_the_bounds(k, k_star, p, n, network):
-    found = risk(k, k_star, p, n, network=network, repetitions=60)
-    low, high = bounds(k, k_star, p, n, network=network)
-    assert low - 3 * found.error <= found.mean <= high + 3 * found.error
+@pytest.mark.parametrize(("k", "k_star", "p", "n_black"), [(2, 4, 0.9, None), (3, 4, 0.7, None),
+    (4, 4, 0.7, None), (5, 4, 0.9, 3), (6, 4, 0.7, None), (2, 2, 0.9, 4), (4, 6, 0.7, None),
+    (4, 4, 0.9, 5)])  # fmt: skip
+@pytest.mark.parametrize("n", [4, 300, 2000])
+def test_risk_lies_between_the_bounds(k, k_star, p, n_black, n, network):
+    found = risk(k, k_star, p, n, network=network, n_black=n_black, repetitions=60)
+    low, high = bounds(k, k_star, p, n, network=network, n_black=n_black)
+    assert low - 4 * found.error - 1e-12 <= found.mean <= high + 4 * found.error + 1e-12
 
 
-def test_printed_upper_bound_of_a_deep_tree_does_not_hold():
-    """Proposition 4.1: the variance term is too small by up to a factor of two."""
-    k, p, n = 6, 0.7, 300
-    printed = 2**k * p * (1 - p) / (n + 1) + (p**2 + (1 - p) ** 2) * (1 - 2.0**-k) ** n / 2
-    found = risk(k, 4, p, n, network=False, repetitions=60)
-    assert found.mean - 3 * found.error > printed
+def test_risk_of_a_tree_is_the_mean_over_all_samples():
+    """Three rows on a board of two cells: all places of the rows and all labels."""
+    board, p, k = np.array([True, False]), 0.8, 1
+    found = 0.0
+    for black in itertools.product([True, False], repeat=3):
+        for ones in itertools.product([True, False], repeat=3):
+            chance = 1.0
+            for is_black, is_one in zip(black, ones, strict=True):
+                chance *= 0.5 * (p if is_black == is_one else 1 - p)
+            for colour, truth in ((True, p), (False, 1 - p)):
+                seen = [one for one, b in zip(ones, black, strict=True) if b == colour]
+                predicted = np.mean(seen) if seen else 0.0
+                found += chance * (predicted - truth) ** 2 / 2
+    assert tree_risk(k, board, p, 3) == pytest.approx(found)
+
+
+def test_four_of_the_printed_bounds_do_not_hold():
+    """Proposition 3.1 below, 4.1 on both sides, and 4.2 above."""
+    exact, _ = bounds(6, 4, 0.7, 300, network=False)
+    assert printed_bounds(6, 4, 0.7, 300, network=False)[1] < exact
+    exact, _ = bounds(6, 6, 0.7, 30, network=False)
+    assert printed_bounds(6, 6, 0.7, 30, network=False)[0] > exact
+    exact, _ = bounds(5, 6, 0.8, 16, network=False)
+    assert printed_bounds(5, 6, 0.8, 16, network=False)[0] > exact
+    low, _ = bounds(2, 2, 0.9, 2000, network=True)
+    assert printed_bounds(2, 2, 0.9, 2000, network=True)[1] < low
+
+
+def test_below_the_boards_depth_its_risk_depends_on_where_the_cells_are():
+    with pytest.raises(ValueError, match="leave 'n_black' at None, or ask 'tree_risk'"):
+        bounds(2, 4, 0.8, 100, network=False, n_black=3)
+    boards = [chessboard(4, pattern="generalized", n_black=8, board_state=s) for s in range(20)]
+    risks = [tree_risk(2, board, 0.8, 1000) for board in boards]
+    assert max(risks) <= tree_risk(2, chessboard(4), 0.8, 1000)  # the balanced one is the worst
+    assert min(risks) < 0.9 * max(risks)
 
 
 def test_network_has_a_bias_where_the_colours_are_many():

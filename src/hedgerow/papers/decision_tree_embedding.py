@@ -230,7 +230,8 @@ def figure_1(seed: int = 0) -> tuple[Any, int, float, float]:
     flat[1].set_title(f"{len(anchors)} leaves and their means")
     for place, points, title in ((3, Z, "embedding"), (4, oracle, "oracle embedding")):
         axes = figure.add_subplot(2, 2, place, projection="3d")
-        axes.scatter(points[:, 0], points[:, 1], points[:, 2], c=colours[cluster])
+        space = np.pad(points, ((0, 0), (0, max(0, 3 - points.shape[1]))))  # two leaves: a plane
+        axes.scatter(space[:, 0], space[:, 1], space[:, 2], c=colours[cluster])
         axes.set_title(title)
     return figure, len(anchors), float(model.score(X_test, y_test)), float(oracle_accuracy)
 
@@ -259,7 +260,7 @@ def render(journal: study.Journal, names: list, folder: Path, command: str) -> N
     notes = [f"- {name}: {TABLE[name].note}." for name in names if TABLE[name].note]
     page = [
         '# Shen, Dong and Priebe, "Decision Tree Embedding by Leaf-Means"',
-        study.provenance(command),
+        study.provenance(journal, command),
         "## Table 1",
         "Errors in percent, published / ours ± standard deviation between replicates of 5-fold "
         "cross-validation; there are ten replicates, or as many as the number in brackets. The "

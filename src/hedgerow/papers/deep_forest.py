@@ -15,6 +15,7 @@ differ by the seed of models and, where a set has no official test part, of the 
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -201,8 +202,12 @@ def networks(name: str, part: Part) -> dict[str, Any]:
 
 
 def units(given: Any) -> Iterator[dict[str, Any]]:
-    """The keys of everything to be run."""
-    for seed, name, figure in product(range(given.seeds), given.sets, given.figure):
+    """The keys of everything to be run, the quick ones first."""
+    if 9 in given.figure:
+        yield from chessboard.units(given.repetitions)
+    for seed, name, figure in product(
+        range(given.seeds), given.sets, [f for f in given.figure if f != 9]
+    ):
         key = {"figure": figure, "set": name, "seed": seed}
         if figure == 6:
             yield key
@@ -217,17 +222,21 @@ def run(given: Any, journal: study.Journal, where: Path, out: Path) -> None:
     for key in units(given):
         if journal.get(**key) is not None:
             continue
-        name, seed = key["set"], key["seed"]
-        part = prepare(name, where, seed, out)
-        if key["figure"] == 6:
-            found = networks(name, part)
-        elif key["figure"] == 2:
-            found = configurations(name, part, given.trees, seed)
-        else:
-            scores = sub_models(name, part, key["forests"], given.trees, given.layers, seed)
-            found = {"scores": scores}
-        journal.add(key, **found)
+        journal.run(key, partial(work, key, given, where, out))
         print(*key.values(), flush=True)
+
+
+def work(key: dict[str, Any], given: Any, where: Path, out: Path) -> dict[str, Any]:
+    """Do one piece of work."""
+    if "study" in key:
+        return chessboard.run(key)
+    name, seed = key["set"], key["seed"]
+    part = prepare(name, where, seed, out)
+    if key["figure"] == 6:
+        return networks(name, part)
+    if key["figure"] == 2:
+        return configurations(name, part, given.trees, seed)
+    return {"scores": sub_models(name, part, key["forests"], given.trees, given.layers, seed)}
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -240,12 +249,12 @@ def page(journal: study.Journal, given: Any, out: Path) -> str:
         "L. Arnould, C. Boyer and E. Scornet, *Analyzing the tree-layer structure of Deep Forests* "
         "(2021). Accuracy or R² on test rows, in percent, mean ± standard deviation over runs. The "
         "paper gives its results as pictures; its claims stand in italics.\n",
-        study.provenance("python -m hedgerow.papers.deep_forest " + given.command).strip() + "\n",
+        study.provenance(journal, "hedgerow reproduce deep-forest " + given.command) + "\n",
         _still_to_run(journal),
         _page_configurations(journal, given.trees, out),
         _page_layers(journal, given.trees, out),
         _page_networks(journal, out),
-        chessboard.page(out),
+        chessboard.page(journal, out),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -399,7 +408,10 @@ def main(argv: list[str] | None = None) -> None:
     """Run what the command line asks for, and write the page."""
     parser = study.parser(__doc__)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET")
-    parser.add_argument("--figure", nargs="+", type=int, choices=(2, 4, 6), default=[6, 2, 4])
+    parser.add_argument("--figure", nargs="+", type=int, choices=(2, 4, 6, 9), default=[9, 6, 2, 4])
+    parser.add_argument(
+        "--repetitions", type=int, default=100, help="samples from each chessboard (Figure 9)"
+    )
     parser.add_argument("--trees", type=int, default=500, help="trees in a forest")
     parser.add_argument("--layers", type=int, default=6, help="layers of Figures 4 and 5")
     parser.add_argument("--render", action="store_true", help="only write the page")
@@ -407,6 +419,7 @@ def main(argv: list[str] | None = None) -> None:
     if arguments.quick:
         arguments.sets = [name for name in arguments.sets if name in QUICK]
         arguments.trees, arguments.layers, arguments.seeds = 20, 3, min(arguments.seeds, 2)
+        arguments.repetitions = 20
     arguments.command = (
         f"--trees {arguments.trees} --layers {arguments.layers} --seeds {arguments.seeds}"
     )

@@ -320,7 +320,7 @@ def page(journal: study.Journal, folder: Path, out: Path) -> str:
         "# Small heterogeneous bags against large homogeneous ones",
         'M. Gashler, C. Giraud-Carrier and T. Martinez, "Decision tree ensemble: small '
         'heterogeneous is better than large homogeneous" (2008). '
-        + study.provenance("python -m hedgerow.papers.mean_margins"),
+        + study.provenance(journal, "hedgerow reproduce mean-margins"),
         "The names of the paper's 43 sets are not known; these are sets of the same repository: "
         + ", ".join(SETS)
         + ". "

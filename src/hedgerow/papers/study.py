@@ -1,28 +1,126 @@
-"""What every paper's module shares: data, the command line, a journal of results, Markdown.
+"""What every paper's module shares: data, the command line, a journal of results, claims, Markdown.
 
 A study is a list of units (a data set, a seed, a method). Each finished unit goes into a `Journal`
-at once, so that an interrupted study continues where it stopped, and the page is made from the
-journal alone.
+at once, with what it was run with, so that an interrupted study continues where it stopped, and the
+page is made from the journal alone. What a paper claims is a list of `Claim`, each with a verdict
+that is computed from the numbers.
 """
 
 import argparse
 import importlib.metadata
+import json
 import os
 import platform
+import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hedgerow._journal import Journal
+from hedgerow import _journal
 from hedgerow.datasets.folder import VARIABLE, data_folder, read_set, sets_in
 
-__all__ = ["Journal", "StudyData", "folder", "markdown", "one_hot", "parser", "provenance", "read"]
+__all__ = [
+    "Claim",
+    "Journal",
+    "StudyData",
+    "claims_table",
+    "folder",
+    "markdown",
+    "one_hot",
+    "parser",
+    "provenance",
+    "read",
+    "spread",
+]
 
 PACKAGES = ("hedgerow", "numpy", "scikit-learn")
+
+
+class Claim(NamedTuple):
+    """What a paper says, and what is found here.
+
+    Attributes
+    ----------
+    text : str
+    published, found : str
+        The figures behind it, where there are any.
+    holds : bool or None
+        None where the runs so far cannot tell.
+    """
+
+    text: str
+    published: str
+    found: str
+    holds: bool | None
+
+
+class Journal(_journal.Journal):
+    """Units of a study, each with the commit, the date and the versions that it was run with."""
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        super().__init__(path)
+        self._results = {_text_of(line["key"]): line["result"] for line in self.lines}
+
+    def append(self, line: dict[str, Any]) -> None:
+        super().append(line)
+        self._results[_text_of(line["key"])] = line["result"]
+
+    def add(self, key: dict[str, Any], **result: Any) -> dict[str, Any]:
+        """Write down the result of a unit."""
+        self.append({"key": key, "result": result, "run": surroundings()})
+        return result
+
+    def get(self, **key: Any) -> dict[str, Any] | None:
+        """The last result of a unit, or None if it has not run."""
+        return self._results.get(_text_of(key))
+
+    def run(self, key: dict[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The result of a unit, which does its work if it has not yet been done."""
+        found = self.get(**key)
+        if found is None:
+            start = time.process_time()
+            found = work()
+            run = surroundings() | {"seconds": round(time.process_time() - start, 2)}
+            self.append({"key": key, "result": found, "run": run})
+        return found
+
+
+def _text_of(key: dict[str, Any]) -> str:
+    return json.dumps(key, sort_keys=True)
+
+
+@cache
+def _commit() -> str:
+    """The commit of the sources, if they are a checkout; '+' where they differ from it."""
+    here = Path(__file__).parent
+
+    def git(*command: str) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(here), *command], capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    try:
+        tracked = git("ls-files", "--error-unmatch", str(here / "study.py"))
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/src", ":/cpp")
+        return git("rev-parse", "--short=10", "HEAD") + "+" * bool(changed) if tracked else ""
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def surroundings() -> dict[str, Any]:
+    """What a unit is run with: commit, date, versions."""
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    versions["Python"] = platform.python_version()
+    commit = {"commit": _commit()} if _commit() else {}
+    return commit | {"date": datetime.now(UTC).date().isoformat(), "versions": versions}
 
 
 class StudyData(NamedTuple):
@@ -83,11 +181,33 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def provenance(command: str) -> str:
-    """When, with what and how a page was made."""
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
-    today = datetime.now(UTC).date().isoformat()
+def spread(values: Sequence[float], digits: int = 2) -> str:
+    """The mean, and the standard deviation between runs where there are several."""
+    mean = f"{np.mean(values):.{digits}f}"
+    return mean if len(values) < 2 else f"{mean} ± {np.std(values, ddof=1):.{digits}f}"
+
+
+def claims_table(claims: Sequence[Claim]) -> str:
+    """What the paper says, what is found, and whether that agrees."""
+    words = {True: "holds", False: "**does not hold**", None: "cannot be said"}
+    rows = [(c.text, c.published, c.found, words[c.holds]) for c in claims]
+    return markdown(["claim", "paper", "here", ""], rows)
+
+
+def provenance(journal: Journal, command: str) -> str:
+    """When, with what and how the units of a page were run."""
+    runs = [line["run"] for line in journal.lines if "run" in line]
+    if not runs:
+        return f"Made by `{command}`."
+    dates = sorted(run["date"] for run in runs)
+    when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    commits = Counter(run.get("commit", "no checkout") for run in runs)
+    which = ", ".join(f"{commit} ({count})" for commit, count in commits.most_common())
+    versions = sorted({f"{k} {v}" for run in runs for k, v in run["versions"].items()})
+    hours = sum(run.get("seconds", 0.0) for run in runs) / 3600
     return (
-        f"Made on {today} with {versions}, Python {platform.python_version()}, "
-        f"on {os.cpu_count()} cores ({platform.machine()}), by `{command}`."
+        f"Made by `{command}` from {len(runs)} runs in "
+        f"[the journal]({journal.path.name}), which has commit, date, versions and seconds of "
+        f"each: {when}, {hours:.1f} processor hours; commits {which} ('+': with changes); "
+        f"{', '.join(versions)}."
     )

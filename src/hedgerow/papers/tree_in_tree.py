@@ -417,7 +417,7 @@ def save(figure: Any, path: Path) -> None:
 
 def page(journal: study.Journal, out: Path, command: str) -> str:
     """The page of all results, and its figures beside it."""
-    parts = [TITLE, study.provenance(command), PROTOCOL]
+    parts = [TITLE, study.provenance(journal, command), PROTOCOL]
     if journal.find(study="table 1"):
         parts += ["## Table 1: one graph", table_1(journal)]
     if journal.find(study="table 2"):

@@ -3,8 +3,9 @@
 Definition 1 of L. Arnould, C. Boyer and E. Scornet, "Analyzing the tree-layer structure of Deep
 Forests" (2021). A centred tree cuts every cell at its centre, one feature after the other, whatever
 the data; a leaf predicts the mean of its rows, and 0 when it has none. The network's second tree
-sees that mean as a new feature and cuts it first, at 1/2: it gathers the leaves of the first tree
-into two groups.
+sees that mean as a new feature and cuts it at 1/2: it gathers the leaves of the first tree into two
+groups. Its cuts look at no data either, so its cells are the same wherever that cut stands among
+those of the raw features.
 
 Both are decision graphs. In the network the leaves of the first tree are shared nodes: after the
 cut of the new feature only two places are left to go on from.
@@ -169,8 +170,11 @@ class CentredLearner(Learner):
         matrix = table.matrix()[taken].astype(np.float64)
         y = table.targets[taken]
         w = None if weights is None else weights[taken]
-        if getattr(self.settings, "output_depth", 0) == 0:
-            graph = self._tree(matrix, y, w)
+        output_depth = getattr(self.settings, "output_depth", 0)
+        if output_depth == 0:
+            graph = self._tree(matrix, y, w, self.settings.depth)
+        elif self.settings.cuts == "raw":
+            graph = self._tree(matrix, y, w, output_depth)
         else:
             graph = self._network(matrix, y, w)
         return Grown(graph, shared_gains(graph, table, rows, weights))
@@ -185,8 +189,10 @@ class CentredLearner(Learner):
         is_empty = np.isinf(low)  # a column without a number
         return np.where(is_empty, 0.0, low), np.where(is_empty, 0.0, high)
 
-    def _tree(self, matrix: np.ndarray, y: np.ndarray, weights: np.ndarray | None) -> DecisionGraph:
-        cuts = _Cuts(*self._cube(matrix), self.settings.depth)
+    def _tree(
+        self, matrix: np.ndarray, y: np.ndarray, weights: np.ndarray | None, depth: int
+    ) -> DecisionGraph:
+        cuts = _Cuts(*self._cube(matrix), depth)
         moments, counts = _moments(cuts.leaves(matrix), cuts.n_leaves, y, weights)
         builder = _Builder()
         ends = builder.add(moments, counts)
@@ -201,19 +207,23 @@ class CentredLearner(Learner):
         moments, counts = _moments(leaf, cuts.n_leaves, y, weights)
         is_empty = counts == 0
         mean = moments[:, 1] / np.where(is_empty, 1, moments[:, 0])
-        # 0 below, 1 above, 2 without rows
-        group = np.where(is_empty, 2, mean >= self.settings.threshold)
+        side = mean >= self.settings.threshold
+        is_apart = is_empty
+        if self.settings.empty == "low":  # its side has rows in other leaves, as a rule
+            is_apart = ~np.isin(side, side[~is_empty])
+        # 0 below, 1 above, 2 without rows and apart
+        group = np.where(is_apart, 2, side)
 
         builder = _Builder()
         ends = np.full(cuts.n_leaves, -1)
-        if is_empty.any():
-            ends[is_empty] = builder.add(np.zeros((1, 3)), np.zeros(1, int))
+        if is_apart.any():
+            ends[is_apart] = builder.add(np.zeros((1, 3)), np.zeros(1, int))
         output = _Cuts(*cube, self.settings.output_depth - 1)
-        for side in np.unique(group[~is_empty]):
-            here = group[leaf] == side
+        for one in np.unique(group[~is_empty]):
+            here = group[leaf] == one
             w = None if weights is None else weights[here]
             below, n = _moments(output.leaves(matrix[here]), output.n_leaves, y[here], w)
-            ends[group == side] = builder.add_cuts(output, builder.add(below, n), below, n)
+            ends[group == one] = builder.add_cuts(output, builder.add(below, n), below, n)
         return builder.graph(matrix.shape[1], builder.add_cuts(cuts, ends, moments, counts))
 
 
@@ -254,10 +264,6 @@ class CentredTreeRegressor(_CentredModel):
 class CentredTreeNetworkRegressor(_CentredModel):
     """Two centred trees in cascade: the second one sees the first one's prediction.
 
-    Notes
-    -----
-    A leaf of the encoding tree without rows predicts 0 here as well, as in the paper's proofs.
-
     Examples
     --------
     >>> from hedgerow import CentredTreeNetworkRegressor
@@ -274,9 +280,22 @@ class CentredTreeNetworkRegressor(_CentredModel):
     output_depth: int = parameter(
         1,
         CUTS,
-        "Cuts of the second tree (the paper's k'). The first of them cuts the new feature, the "
-        "others cut the raw features in turn; 0 leaves the encoding tree alone.",
+        "Cuts of the second tree (the paper's k'); 0 leaves the encoding tree alone.",
         kw_only=False,
+    )
+    cuts: str = parameter(
+        "new",
+        parameters.option("new", "raw"),
+        'What the second tree cuts: "new" is one cut of the new feature, the others cut the raw '
+        'features in turn, whichever comes first; "raw" cuts raw features alone, which is best '
+        "where the encoding tree is too shallow and, in theory, no use of the encoding tree.",
+    )
+    empty: str = parameter(
+        "zero",
+        parameters.option("zero", "low"),
+        'A leaf of the encoding tree without rows predicts 0 here as well ("zero"), as in the '
+        "paper's proofs; or its mean is taken for 0 and the new feature is cut as it stands "
+        '("low"), as the definition says.',
     )
     threshold: float = parameter(
         0.5,
