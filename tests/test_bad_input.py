@@ -203,6 +203,7 @@ REFUSALS = {
     "ccp_alpha-huge": lambda: classify(ccp_alpha=10**400),
     "ccp_alpha": lambda: classify(ccp_alpha=-1),
     "monotonic_cst": lambda: classify(monotonic_cst=[1, 0, 0]),
+    "merge_siblings": lambda: classify(merge_siblings="yes"),
     "max_bins": lambda: classify(max_bins=10**18),
     "categorical_features": lambda: classify(categorical_features=[7]),
     "categorical_features-name": lambda: classify(categorical_features=["colour"]),

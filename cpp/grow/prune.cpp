@@ -152,6 +152,26 @@ DecisionGraph cut_at(const DecisionGraph& tree, const std::vector<bool>& ends) {
     return out;
 }
 
+DecisionGraph merge_siblings(const DecisionGraph& tree) {
+    const auto wrong = [&](std::int32_t node) {
+        return tree.weight[node] * (1 - std::ranges::max(tree.value_of(node)));
+    };
+    std::vector<bool> ends(tree.n_nodes());
+    for (auto node = static_cast<std::int32_t>(tree.n_nodes()) - 1; node >= 0; --node) {
+        const std::int32_t left = tree.left[node], right = tree.right[node];
+        if (tree.is_leaf(node)) {
+            ends[node] = true;
+        } else if (left <= node || right <= node) {
+            throw std::invalid_argument("only a tree in preorder can be pruned");
+        } else if (ends[left] && ends[right]) {
+            // What weights and shares say of equal numbers of rows differs by rounding.
+            const double rounding = 1e-10 * tree.weight[node];
+            ends[node] = wrong(left) + wrong(right) >= wrong(node) - rounding;
+        }
+    }
+    return cut_at(tree, ends);
+}
+
 DecisionGraph prune(const DecisionGraph& tree, double alpha) {
     Pruner pruner(tree);
     for (double price; pruner.cheapest(price) && price <= alpha;) {

@@ -10,17 +10,22 @@ namespace {
 class Tidier {
   public:
     Tidier(const DecisionGraph& graph, RowStats& stats)
-        : graph_(graph), stats_(stats), stands_for_(graph.n_nodes(), -1) {}
+        : graph_(graph), stats_(stats), stands_for_(graph.n_nodes(), -1), set_(graph.n_nodes()) {}
 
-    // Set 2n + 1 is what node n sends right; set 2n what it sends left, or a leaf's rows.
+    // A split has two sets, what it sends left and then what it sends right; a leaf has one.
     void count(const Dataset& data, const double* numbers, std::span<const Row> rows) {
-        stats_.resize(2 * graph_.n_nodes());
+        std::int32_t n_sets = 0;
+        for (std::size_t i = 0; i < graph_.n_nodes(); ++i) {
+            set_[i] = n_sets;
+            n_sets += graph_.is_leaf(static_cast<std::int32_t>(i)) ? 1 : 2;
+        }
+        stats_.resize(static_cast<std::size_t>(n_sets));
         const CodedGraph coded(graph_, data, numbers);
         for (const Row row : rows) {
             for (std::int32_t at = 0; at >= 0;) {
                 const std::int32_t next = coded.next(at, row);
                 const bool right = next >= 0 && next == graph_.right[at];
-                stats_.add(2 * at + right, row);
+                stats_.add(set_[at] + right, row);
                 at = next;
             }
         }
@@ -33,10 +38,10 @@ class Tidier {
         std::map<double, std::int32_t> first;
         for (std::size_t i = 0; i < graph_.n_nodes(); ++i) {
             const auto node = static_cast<std::int32_t>(i);
-            if (!graph_.is_leaf(node) || stats_.n_rows(2 * node) == 0) continue;
-            const auto [same, is_new] = first.try_emplace(stats_.label(2 * node), node);
+            if (!graph_.is_leaf(node) || stats_.n_rows(set_[node]) == 0) continue;
+            const auto [same, is_new] = first.try_emplace(stats_.label(set_[node]), node);
             stands_for_[node] = same->second;
-            if (!is_new) stats_.add_set(2 * same->second, 2 * node);
+            if (!is_new) stats_.add_set(set_[same->second], set_[node]);
         }
     }
 
@@ -58,9 +63,9 @@ class Tidier {
             if (graph_.is_leaf(node)) continue;
             const std::int32_t left = stands_for_[graph_.left[node]];
             const std::int32_t right = stands_for_[graph_.right[node]];
-            if (stats_.n_rows(2 * node + 1) == 0 || left == right) {
+            if (stats_.n_rows(set_[node] + 1) == 0 || left == right) {
                 stands_for_[node] = left;
-            } else if (stats_.n_rows(2 * node) == 0) {
+            } else if (stats_.n_rows(set_[node]) == 0) {
                 stands_for_[node] = right;
             }
         }
@@ -92,11 +97,11 @@ class Tidier {
 
   private:
     std::int32_t write(std::int32_t node, TidyGraph& out) {
-        const std::int32_t rows = 2 * node;
+        const std::int32_t rows = set_[node];
         double removed = 0;
         if (!graph_.is_leaf(node)) {
-            const double lost = stats_.loss(2 * node) + stats_.loss(2 * node + 1);
-            stats_.add_set(rows, 2 * node + 1);  // what goes left is not asked for any more
+            const double lost = stats_.loss(rows) + stats_.loss(rows + 1);
+            stats_.add_set(rows, rows + 1);  // what goes left is not asked for any more
             removed = stats_.loss(rows) - lost;
         }
         out.removed.push_back(removed);
@@ -112,6 +117,7 @@ class Tidier {
     const DecisionGraph& graph_;
     RowStats& stats_;
     std::vector<std::int32_t> stands_for_;
+    std::vector<std::int32_t> set_;  // by node: its first
 };
 
 }  // namespace

@@ -38,6 +38,11 @@ GINI_TEXT = 'What a split decreases; "log_loss" is another name of "entropy".'
 SQUARED_ERROR_TEXT = (
     'What a split decreases. "poisson" is for counts: targets must not be negative.'
 )
+MERGE_TEXT = (
+    "Take out splits that leave no fewer training rows wrong: two leaves of one parent become one "
+    "where they do not lower its training error, from the leaves up. As many training rows are "
+    "right with fewer leaves; probabilities are coarser."
+)
 
 
 class SplitParameters(TableModel):

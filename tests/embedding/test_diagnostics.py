@@ -26,6 +26,26 @@ def test_pure_and_clustered_leaves_meet_the_assumptions_of_theorem_2():
     assert (model.predict(X) == y).all()
 
 
+def test_theorem_1_is_false_where_the_anchors_do_not_span_the_rows():
+    """Pure leaves, and an embedding that has lost the classes."""
+    rng = np.random.default_rng(0)
+    half = np.column_stack([rng.uniform(0.1, 1, 200), rng.normal(size=200)])
+    half[:, 1] += half[:, 0]
+    X = np.vstack([half, -half])  # symmetric: both means lie on one line through 0
+    y = (X[:, 0] > 0).astype(int)
+    model = TreeEmbeddingClassifier(1, preset="paper", max_depth=1, max_bins=None).fit(X, y)
+    found = diagnose(model.embedding_, X, np.eye(2)[y])
+    assert found.epsilon == [0]
+    assert found.error_bound == [0]
+    assert found.rank == [1]
+    assert not found.keeps_rows
+    assert model.score(X, y) < 0.95
+    # Where the anchors span the plane, the embedding determines the row, and nothing is lost.
+    moved = X + np.array([0, 5])
+    shifted = TreeEmbeddingClassifier(1, preset="paper", max_depth=1, max_bins=None).fit(moved, y)
+    assert diagnose(shifted.embedding_, moved).keeps_rows
+
+
 def test_error_bound_is_the_training_error_of_the_tree():
     X, y = load_iris(return_X_y=True)
     embedding = LeafMeansEmbedding(3, activation="leaf", random_state=0).fit(X, y)

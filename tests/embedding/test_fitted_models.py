@@ -27,6 +27,7 @@ RECIPE = {
     "standardize": False,
     "min_samples_leaf": 10,
     "max_bins": 30,
+    "merge_siblings": True,
 }
 
 
@@ -161,7 +162,8 @@ def test_state_is_declared_and_caches_are_made_again(wine):
     assert not [name for name in model.__getstate__() if name.startswith("_") and "sk" not in name]
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), expected)
-    np.testing.assert_array_equal(again.row_predictor().values(X[0]), expected[0])
+    # One row goes through other routines of BLAS than many, which round in another order.
+    np.testing.assert_allclose(again.row_predictor().values(X[0]), expected[0], rtol=1e-12)
 
 
 def test_a_table_is_binned_once_and_rows_of_it_are_a_table(wine, monkeypatch):

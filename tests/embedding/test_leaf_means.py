@@ -37,13 +37,27 @@ def mixed():
 
 def test_anchors_of_one_tree_are_the_leaf_means_of_the_same_tree_elsewhere(iris):
     X, y = iris
-    embedding = LeafMeansEmbedding(1, max_bins=None).fit(X, y)
+    embedding = LeafMeansEmbedding(1, max_bins=None, merge_siblings=False).fit(X, y)
     tree = DecisionTreeClassifier(min_samples_leaf=10, random_state=0).fit(X, y)
     leaves = tree.apply(X)
     means = {tuple(X[leaves == leaf].mean(axis=0).round(8)) for leaf in np.unique(leaves)}
     assert {tuple(anchor) for anchor in embedding.anchors_.round(8)} == means
     counts = embedding.anchor_counts_
     assert sorted(counts) == sorted(np.unique(leaves, return_counts=True)[1])
+
+
+def test_leaves_of_one_class_are_merged_as_published():
+    """Siblings merged, the tree has as many leaves as the paper gives for these sets."""
+    for load, n_leaves in ((load_iris, 3), (load_wine, 4)):
+        X, y = load(return_X_y=True)
+        embedding = LeafMeansEmbedding(1).fit(X, y)
+        assert len(embedding.anchors_) == n_leaves
+        whole = LeafMeansEmbedding(1, merge_siblings=False).fit(X, y)
+        assert len(whole.anchors_) > n_leaves
+        # The regions are larger, the classes that they stand for are the same.
+        classes = [e.anchor_class_[e.layer_.own_anchors(e.layer_.leaves(e.encode(X), 1))[0]]
+                   for e in (embedding, whole)]  # fmt: skip
+        np.testing.assert_array_equal(*classes)
 
 
 def test_first_tree_sees_all_rows_and_the_others_bags(iris):

@@ -350,6 +350,36 @@ def test_a_limit_of_leaves_that_is_not_reached_changes_nothing(target):
     assert below.get_n_leaves() == n_leaves - 1
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("weighty", [False, True])
+def test_siblings_that_leave_no_fewer_rows_wrong_are_merged(criterion, weighty):
+    """By the definition, from the leaves up: no pair of leaves is left that does not help."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, size=(300, 4))
+    y = np.where(rng.uniform(size=300) < 0.3, rng.integers(0, 3, 300), X[:, 0] // 2)
+    weight = rng.integers(1, 4, 300) if weighty else None
+    settings = {"criterion": criterion, "min_samples_leaf": 5}
+    whole = DecisionTreeClassifier(**settings).fit(X, y, weight)
+    merged = DecisionTreeClassifier(**settings, merge_siblings=True).fit(X, y, weight)
+    tree = whole.graph_
+    wrong = tree.weight * (1 - tree.value.max(axis=1))
+    gone, changed = set(), True
+    while changed:
+        changed = False
+        for node in range(tree.n_nodes):
+            children = int(tree.left[node]), int(tree.right[node])
+            if children[0] < 0 or node in gone:
+                continue
+            if any(tree.left[child] >= 0 and child not in gone for child in children):
+                continue
+            if sum(wrong[child] for child in children) >= wrong[node] - 1e-9:
+                gone.add(node)
+                changed = True
+    assert gone
+    assert merged.n_splits_ == whole.n_splits_ - len(gone)
+    assert merged.score(X, y, weight) == pytest.approx(whole.score(X, y, weight))
+
+
 @targets
 def test_views_of_the_graph_are_read_only(target):
     tree = ESTIMATORS[target]().fit(*sample(target))

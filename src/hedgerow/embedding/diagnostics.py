@@ -2,6 +2,12 @@
 
 The paper's Theorem 1 needs leaves in which the class probabilities hardly vary, Theorem 2 rows that
 are nearest to the mean of their own leaf. Both are about one tree, so each figure is per tree.
+
+Theorem 1 as printed is false. Its proof takes the embedding Z = X W' + b to know of every row the
+leaf that it is in, but Z can be less than that: with ``x2 = x1`` plus noise, ``y = [x1 > 0]`` and
+one split at 0, both leaf means are on one line through 0, Z is the projection on it, and what
+decides is lost, though every leaf is pure. It holds where Z does know the leaf. That is so where W
+has full column rank, for then Z determines the row, and for the activation "leaf".
 """
 
 from dataclasses import dataclass
@@ -28,16 +34,29 @@ class Diagnostics:
         head "indicator", where every row is nearest to its own anchor.
     own_nearest : ndarray of shape (n_estimators,)
         Share of the rows for which that holds.
+    rank : ndarray of shape (n_estimators,)
+        Rank of a tree's anchors W. With as many columns as ``n_columns`` the linear embedding
+        determines the row.
+    n_columns : int
+        Columns of the numbers that anchors are means of.
     epsilon : ndarray of shape (n_estimators,) or None
         Largest distance (sum of absolute differences) between the class probabilities of two
-        rows of one region: by Theorem 1 the most that the embedding can lose. None without
-        probabilities.
+        rows of one region. A tree that sees only the region loses no more than that; nor does
+        the linear embedding where ``keeps_rows``. Elsewhere Theorem 1 is false, and it can lose
+        more. None without probabilities.
     """
 
     impurity: np.ndarray
     error_bound: np.ndarray
     own_nearest: np.ndarray
+    rank: np.ndarray
+    n_columns: int
     epsilon: np.ndarray | None
+
+    @property
+    def keeps_rows(self) -> np.ndarray:
+        """By tree, whether the linear embedding determines the row: then Theorem 1 holds."""
+        return self.rank == self.n_columns
 
 
 def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -> Diagnostics:
@@ -72,11 +91,14 @@ def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -
     own_anchors = layer.own_anchors(layer.leaves(encoded, n_jobs))
     squared = layer.squared_distances(layer.numbers(encoded, n_jobs))
     impurity = 1 - layer.values.max(axis=1)
-    bound, nearest = [], []
+    bound, nearest, rank = [], [], []
+    size = np.abs(layer.anchors).max(axis=0)
+    anchors_of_size = layer.anchors / np.where(size > 0, size, 1)  # no unit is a missing dimension
     for tree, anchors in enumerate(own_anchors):
         members = np.flatnonzero(layer.tree_of_anchor == tree)
         bound.append(np.average(impurity[members], weights=layer.counts[members]))
         nearest.append(np.mean(members[squared[:, members].argmin(axis=1)] == anchors))
+        rank.append(np.linalg.matrix_rank(anchors_of_size[members]))
     epsilon = None
     if probabilities is not None:
         P = check_array(probabilities, input_name="probabilities")
@@ -86,7 +108,14 @@ def diagnose(embedding: LeafMeansEmbedding, X: Any, probabilities: Any = None) -
                 f"got {P.shape}."
             )
         epsilon = np.array([max(_diameter(P[a == i]) for i in np.unique(a)) for a in own_anchors])
-    return Diagnostics(impurity, np.array(bound), np.array(nearest), epsilon)
+    return Diagnostics(
+        impurity,
+        np.array(bound),
+        np.array(nearest),
+        np.array(rank),
+        layer.anchors.shape[1],
+        epsilon,
+    )
 
 
 def _diameter(P: np.ndarray) -> float:

@@ -6,7 +6,8 @@ shape (n_outputs,). For classes, ``softmax(Z @ coef + intercept)`` are probabili
 - ``pseudo_linear_lda``: linear discriminant analysis with the pseudo-inverse of the pooled
   covariance, the head of the paper;
 - ``shrunken_lda``: the same with the correlations shrunk towards the identity;
-- ``logistic``: multinomial logistic regression with a quadratic penalty.
+- ``logistic``: multinomial logistic regression with a quadratic penalty;
+- ``class_sum``: the sum of the columns of each class's anchors, the paper's Theorem 2 as printed.
 
 Heads whose penalty is chosen by rows left out are in ``penalised``. All work on columns scaled to
 unit variance, so that no unit of measurement matters.
@@ -58,13 +59,34 @@ def pseudo_linear_lda(
     rounding noise, under ``max(n, m) * eps``, are left out. With a basis, it is the analysis of
     ``Z @ basis``, which is formed only where second moments are not exact enough.
     """
+    return _pseudo_linear(Z, y, weights, n_classes, basis)[0]
+
+
+def regular_lda(
+    Z: np.ndarray, y: np.ndarray, weights, n_classes: int, basis: np.ndarray | None = None
+) -> Head | None:
+    """The same where it does not depend on the coordinates, else None.
+
+    Means of classes that differ in a direction in which no class varies are told apart by that
+    direction alone, or not at all: a pseudo-inverse ignores part of it, and which part depends on
+    how the coordinates were chosen.
+    """
+    head, is_regular = _pseudo_linear(Z, y, weights, n_classes, basis)
+    return head if is_regular else None
+
+
+def _pseudo_linear(Z, y, weights, n_classes: int, basis: np.ndarray | None) -> tuple[Head, bool]:
+    """The head, and whether the classes vary wherever their means differ."""
     classes = _class_means(Z, y, weights, n_classes)
     blocks = partial(_residuals, Z, y, weights, classes)
     if basis is not None:
         classes = replace(classes, centre=classes.centre @ basis, offsets=classes.offsets @ basis)
     scale, values, directions = _spectrum(blocks, Z.shape, basis, classes)
+    offsets = classes.offsets / scale
+    outside = offsets - offsets @ directions.T @ directions
+    is_regular = np.abs(outside).max(initial=0) <= 1e-6 * np.abs(offsets).max(initial=0)
     whitening = directions / values[:, None] * np.sqrt(classes.freedom)
-    return _discriminant(classes, scale, whitening.T @ (whitening @ (classes.offsets / scale).T))
+    return _discriminant(classes, scale, whitening.T @ (whitening @ offsets.T)), bool(is_regular)
 
 
 def _spectrum(
@@ -198,3 +220,13 @@ def logistic(Z, y, weights, n_classes: int, penalty: float | None) -> Head:
     if n_classes == 2:  # one column, the difference of two scores
         coef, intercept = coef * [[-0.5, 0.5]], intercept * [-0.5, 0.5]
     return Head(coef, intercept - centre @ coef)
+
+
+def class_sum(values: np.ndarray, n_blocks: int) -> Head:
+    """Each class is the sum of the columns of the anchors whose most frequent class it is.
+
+    ``values`` are the class shares of the anchors; each of ``n_blocks`` activations has a column
+    for every anchor.
+    """
+    majority = np.eye(values.shape[1])[values.argmax(axis=1)]
+    return Head(np.vstack([majority] * n_blocks), np.zeros(values.shape[1]))

@@ -19,6 +19,7 @@ from hedgerow.embedding.numeric import NumericView, count_categories
 from hedgerow.embedding.regions import CutTree
 
 ACTIVATIONS = ("raw", "linear", "relu", "distance", "rbf", "softmax", "leaf", "vote")
+ON_ANCHORS = frozenset(ACTIVATIONS) - {"raw", "vote"}  # those with a column for every anchor
 _CELLS_AT_ONCE = 1 << 22  # of an embedding, while it is computed
 _ROWS_AT_ONCE = 1 << 11  # of a linear model: they stay in the cache
 

@@ -31,6 +31,7 @@ PAPER: dict[str, Any] = {
     "standardize": False,
     "min_samples_leaf": 10,
     "max_bins": 30,
+    "merge_siblings": True,
 }
 
 
@@ -149,6 +150,13 @@ class LayerParameters(FeatureDrawParameter, BinParameters):
         "Features with more distinct values are cut into this many quantile bins; None keeps every "
         'distinct value. "auto" means 30.',
     )
+    merge_siblings: bool | None = parameter(
+        None,
+        parameters.OPTIONAL_FLAG,
+        "Take out splits that leave no fewer training rows wrong, as the trees of the paper's "
+        "authors do: fewer anchors, none of them beside another one of the same class. Only for "
+        "classes. None means True.",
+    )
     random_state: Any = parameter(
         None, parameters.SEED, "Of the bootstrap samples and of ``max_features``."
     )
@@ -187,9 +195,9 @@ class LeafMeansEmbedding(TransformerMixin, LayerParameters):
     >>> X, y = load_iris(return_X_y=True)
     >>> embedding = LeafMeansEmbedding(n_estimators=1).fit(X, y)
     >>> embedding.anchors_.shape
-    (6, 4)
+    (3, 4)
     >>> embedding.transform(X).shape
-    (150, 6)
+    (150, 3)
     """
 
     layer_: AnchorLayer = fitted("AnchorLayer", "The trees and their anchors, which embed rows.")

@@ -3,20 +3,22 @@
 The first tree grows on all rows, the others on bootstrap samples of them, all on one binned
 :class:`Dataset`. A region is a leaf, or, where fewer anchors than leaves are wanted, a node at
 which the tree is cut: from the root on, the split with the largest impurity decrease is opened
-next. Coarse regions give steady means while the full tree still votes.
+next. Coarse regions give steady means while the full tree still votes. The paper's own trees have
+no siblings that predict the same class: those are merged before all this (``merge_siblings``).
 """
 
 import heapq
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 
-from hedgerow._engine import DecisionGraph, grow
+from hedgerow._engine import DecisionGraph, grow, merge_siblings
 from hedgerow._growth import grow_params
 from hedgerow._learner import weight_of
 from hedgerow._table import Table
+from hedgerow._threads import in_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +66,11 @@ def grow_trees(
             total_weight=weight_of(table, weights, None),
             seed=int(seed),
         )
-        return grow(data, rows, table.targets, weights, params, threads_of_each)
+        graph = grow(data, rows, table.targets, weights, params, threads_of_each)
+        return merge_siblings(graph) if settings.merge_siblings and table.n_classes else graph
 
-    graphs = joblib.Parallel(n_jobs=min(n_jobs, n_trees), prefer="threads")(
-        joblib.delayed(grown)(rows, seed) for rows, seed in zip(samples, seeds, strict=True)
-    )
+    pairs = zip(samples, seeds, strict=True)
+    graphs = in_threads((partial(grown, rows, seed) for rows, seed in pairs), n_jobs)
     drawn = [np.ones(n, int) if r is None else np.bincount(r, minlength=n) for r in samples]
     return graphs, np.array(drawn)
 

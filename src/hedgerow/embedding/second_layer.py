@@ -1,7 +1,7 @@
 """From a first layer to the head on it: which head, on which columns, as one matrix if possible.
 
 With the linear activation both layers are linear, and so is the model: the head is fitted in
-rank(W) dimensions without forming the embedding.
+rank(W) dimensions without forming the embedding, where that is the same.
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ from hedgerow.embedding.blending import (
 )
 from hedgerow.embedding.growth import TrainingRows
 from hedgerow.embedding.heads import Head
-from hedgerow.embedding.layer import AnchorLayer, activation_names
+from hedgerow.embedding.layer import ON_ANCHORS, AnchorLayer, activation_names
 from hedgerow.embedding.numeric import check_numbers
 from hedgerow.embedding.penalised import Layer, penalised_lda, ridge
 
@@ -116,15 +116,34 @@ class HeadLearner(ABC):
         size[size == 0] = 1.0
         left, values, right = np.linalg.svd(anchors / size, full_matrices=False)
         kept = values > max(anchors.shape) * np.spacing(values[0])
-        if kept.sum() == anchors.shape[1]:
-            collapsed = self._head(rows.numbers, rows.targets, rows.weights)
-        else:
+        basis = None
+        if kept.sum() < anchors.shape[1]:
             basis = _basis(right[kept].T * size[:, None], layer)
-            head = self._head(rows.numbers, rows.targets, rows.weights, basis)
-            collapsed = Head(basis @ head.coef, head.intercept)
+        head = self._head_in_span(rows, basis)
+        if head is None:
+            return self._formed(layer, rows)
+        collapsed = head if basis is None else Head(basis @ head.coef, head.intercept)
         inner = right[kept] @ (collapsed.coef / size[:, None])
         coef = left[:, kept] @ (inner / values[kept, None])
         return SecondLayer("linear", Head(coef, collapsed.intercept - layer.bias @ coef), collapsed)
+
+    def _formed(self, layer: AnchorLayer, rows: TrainingRows) -> SecondLayer:
+        """Fit the head on the embedding itself, for a head that depends on its coordinates."""
+        centre = layer.view.centre
+        head = self._head(
+            (rows.numbers - centre) @ layer.anchors.T, rows.targets, rows.weights
+        )  # b is of no account
+        coef = layer.anchors.T @ head.coef
+        collapsed = Head(coef, head.intercept - centre @ coef)
+        at_b = collapsed.intercept - layer.bias @ head.coef
+        return SecondLayer("linear", Head(head.coef, at_b), collapsed)
+
+    def _head_in_span(self, rows: TrainingRows, basis: np.ndarray | None) -> Head | None:
+        """The head on the coordinates of the anchors' span; None where others would give another.
+
+        Without a basis the span is the whole space.
+        """
+        return self._head(rows.numbers, rows.targets, rows.weights, basis)
 
     @abstractmethod
     def _head(
@@ -164,6 +183,8 @@ class ClassHeadLearner(HeadLearner):
     def fit(self, layer: AnchorLayer, rows: TrainingRows) -> SecondLayer:
         if self.settings.head == "indicator":
             return SecondLayer(self.settings.activation, None)
+        if self.settings.head == "class_sum":
+            return self._class_sum(layer)
         # A class whose rows all have weight zero is known, but impossible.
         present = np.unique(rows.used().targets)
         fitted = super().fit(layer, replace(rows, targets=np.searchsorted(present, rows.targets)))
@@ -172,6 +193,26 @@ class ClassHeadLearner(HeadLearner):
             head=self._of_all_classes(fitted.head, present),
             collapsed=self._of_all_classes(fitted.collapsed, present),
         )
+
+    def _class_sum(self, layer: AnchorLayer) -> SecondLayer:
+        activation = self.settings.activation
+        names = activation_names(activation)
+        if not set(names) <= ON_ANCHORS:
+            raise ValueError(
+                "The head 'class_sum' adds up columns of anchors: 'activation' must be one or "
+                f"several of {', '.join(sorted(ON_ANCHORS))}, got {activation!r}."
+            )
+        head = heads.class_sum(layer.values, len(names))
+        collapsed = None
+        if activation == "linear":
+            collapsed = Head(layer.anchors.T @ head.coef, layer.bias @ head.coef)
+        return SecondLayer(activation, head, collapsed)
+
+    def _head_in_span(self, rows: TrainingRows, basis: np.ndarray | None) -> Head | None:
+        n_classes, settings = rows.targets.max() + 1, self.settings
+        if settings.head == "lda" and settings.n_components is None and n_classes > 1:
+            return heads.regular_lda(rows.numbers, rows.targets, rows.weights, n_classes, basis)
+        return super()._head_in_span(rows, basis)
 
     def _of_all_classes(self, head: Head | None, present: np.ndarray) -> Head | None:
         if head is None:

@@ -44,7 +44,7 @@ from hedgerow.embedding.second_layer import (
     SecondLayer,
 )
 
-HEADS = ("ridge", "lda", "shrunken_lda", "logistic", "indicator")
+HEADS = ("ridge", "lda", "shrunken_lda", "logistic", "indicator", "class_sum")
 AUTO = ("raw", "rbf", "vote")
 _ACTIVATION = activation_rule("auto")
 
@@ -111,6 +111,12 @@ class _TreeEmbedding(TransformerMixin, LayerParameters):
         "Features with more distinct values are cut into this many quantile bins; None keeps every "
         'distinct value. "auto" means 255 (paper 30).',
     )
+    merge_siblings: bool | None = parameter(
+        None,
+        parameters.OPTIONAL_FLAG,
+        "Take out splits that leave no fewer training rows wrong (False; paper True), see "
+        ":class:`LeafMeansEmbedding`.",
+    )
 
     embedding_: LeafMeansEmbedding = fitted(
         "LeafMeansEmbedding", "The first layer: ``anchors_``, ``bias_`` and so on."
@@ -147,6 +153,7 @@ class _TreeEmbedding(TransformerMixin, LayerParameters):
         "standardize": True,
         "min_samples_leaf": 0.0002,
         "max_bins": 255,
+        "merge_siblings": False,
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
@@ -359,7 +366,10 @@ class TreeEmbeddingClassifier(TableClassifier, ClassWeightParameter, _TreeEmbedd
         'The second layer ("ridge"; paper "lda"). "ridge" is discriminant analysis with a '
         "quadratic penalty, the same as in the space of ridge regressions of the class indicators; "
         '"lda" is that with the pseudo-inverse of the covariance; "indicator" gives the most '
-        "frequent class of the nearest anchor and looks at no activation.",
+        'frequent class of the nearest anchor and looks at no activation; "class_sum" the class '
+        "whose anchors have the largest sum of the activation, the rule that the paper prints in "
+        'Theorem 2 (with ``activation="linear"`` and ``bias="theory"``): not recommended, for a '
+        "sum counts how many anchors a class has.",
     )
     shrinkage: Any = parameter(
         "ledoit_wolf",

@@ -17,12 +17,13 @@ from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import grow, pruning_path
+from hedgerow._engine import grow, merge_siblings, pruning_path
 from hedgerow._estimator import fitted, parameter
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
     GINI_TEXT,
+    MERGE_TEXT,
     REGRESSION_CRITERION,
     SQUARED_ERROR_TEXT,
     FeatureDrawParameter,
@@ -70,6 +71,8 @@ class CartLearner(Learner):
             splitter=splitter,
         )
         graph = grow(data, rows, table.targets, weights, params, n_jobs)
+        if getattr(given, "merge_siblings", False):
+            graph = merge_siblings(graph)
         return Grown(graph, {"max_features_": max_features})
 
 
@@ -125,6 +128,7 @@ class DecisionTreeClassifier(GraphClassifier, ClassWeightParameter, _DecisionTre
     """
 
     criterion: str = parameter("gini", CLASSIFICATION_CRITERION, GINI_TEXT)
+    merge_siblings: bool = parameter(False, parameters.FLAG, MERGE_TEXT)
 
 
 class DecisionTreeRegressor(GraphRegressor, _DecisionTree):
