@@ -5,8 +5,11 @@ using namespace hedgerow;
 
 namespace {
 
-// Python's name for the limits of a mean-margin tree.
-struct MarginParams : GrowParams {};
+// Python's name for how a mean-margin tree is grown.
+struct MarginParams : GrowParams {
+    int power_steps = 10;
+    std::optional<std::uint64_t> start_seed;
+};
 
 template <class T>
 MarginTable<T> table_of(const T* data, const Table& x, const Vector<std::uint32_t>& n_categories) {
@@ -29,7 +32,9 @@ DecisionGraph grow_from_table(const Table& x, const Vector<std::uint32_t>& n_cat
     const Labels labels{.classes = learned.classes,
                         .numbers = learned.numbers,
                         .weights = Weights(weights, chosen).of_rows,
-                        .n_outputs = learned.n_outputs};
+                        .n_outputs = learned.n_outputs,
+                        .n_steps = params.power_steps,
+                        .seed = params.start_seed};
     if (scale && scale->size() != x.shape(1)) {
         throw nb::value_error("'scale' must have one entry per feature");
     }
@@ -57,19 +62,26 @@ Array<double> scale_of(const Table& x, const Vector<std::uint32_t>& n_categories
 
 void bind_margin(nb::module_& m) {
     using namespace nb::literals;
-    nb::class_<MarginParams>(m, "MarginParams", "Limits of a mean-margin tree; -1 means no limit.")
+    nb::class_<MarginParams>(
+        m, "MarginParams",
+        "How a mean-margin tree is grown; -1 means no limit. With a start seed the power method "
+        "starts at random.")
         .def(
             "__init__",
             [](MarginParams* self, std::int64_t max_depth, std::int64_t min_samples_split,
-               std::int64_t min_samples_leaf, double min_weight_leaf, double ccp_alpha) {
+               std::int64_t min_samples_leaf, double min_weight_leaf, double ccp_alpha,
+               int power_steps, std::optional<std::uint64_t> start_seed) {
                 new (self) MarginParams{{.max_depth = max_depth,
                                          .min_samples_split = min_samples_split,
                                          .min_samples_leaf = min_samples_leaf,
                                          .min_weight_leaf = min_weight_leaf,
-                                         .ccp_alpha = ccp_alpha}};
+                                         .ccp_alpha = ccp_alpha},
+                                        power_steps,
+                                        start_seed};
             },
             nb::kw_only(), "max_depth"_a = -1, "min_samples_split"_a = 2, "min_samples_leaf"_a = 1,
-            "min_weight_leaf"_a = 0.0, "ccp_alpha"_a = 0.0);
+            "min_weight_leaf"_a = 0.0, "ccp_alpha"_a = 0.0, "power_steps"_a = 10,
+            "start_seed"_a = nb::none());
     m.def("grow_mean_margin", &grow_from_table, "x"_a, "n_categories"_a, "rows"_a.none(),
           "targets"_a, "weights"_a.none(), "n_classes"_a, "scale"_a.none(), "params"_a,
           "n_jobs"_a = 1,

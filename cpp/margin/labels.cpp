@@ -5,28 +5,17 @@
 #include <numeric>
 
 #include "base/power_method.hpp"
+#include "base/random.hpp"
 #include "grow/impurity.hpp"
 
 namespace hedgerow {
 
 namespace {
 
-constexpr int n_steps = 10;
-
 double dot(std::span<const double> a, std::span<const double> b) {
     double sum = 0;
     for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
     return sum;
-}
-
-// The component on the places in work.present, into work.component.
-template <class Multiply>
-void find_component(Labels::Workspace& work, const Multiply& multiply) {
-    work.component.clear();
-    for (const std::uint32_t k : work.present) {
-        work.component.push_back(std::sqrt(static_cast<double>(k + 1)));
-    }
-    power_method(n_steps, work.component, work.next, multiply);
 }
 
 }  // namespace
@@ -65,9 +54,21 @@ double Labels::impurity(std::span<const Row> rows, double total, std::span<const
     return sum / total / n_outputs;
 }
 
+// Where the power method starts, on the places in work.present, into work.component. The rows of a
+// node are known by their first one and their number, in whatever order nodes are grown.
+void Labels::start(std::span<const Row> rows, Workspace& work) const {
+    work.component.clear();
+    Random random(seed ? key_of(key_of(*seed, rows.front()), rows.size()) : 0);
+    for (const std::uint32_t k : work.present) {
+        work.component.push_back(seed ? 2 * random.uniform() - 1
+                                      : std::sqrt(static_cast<double>(k + 1)));
+    }
+}
+
 // Writes which classes are in group T, given the shares of all. A class without rows has no part in
 // the component after its first step, so the steps work on the others alone.
-void Labels::divide_classes(std::span<const double> shares, Workspace& work) const {
+void Labels::divide_classes(std::span<const Row> rows, std::span<const double> shares,
+                            Workspace& work) const {
     work.in_t.assign(n_outputs, 0);
     work.present.clear();
     work.shares.clear();
@@ -82,7 +83,8 @@ void Labels::divide_classes(std::span<const double> shares, Workspace& work) con
     }
     // The covariance of one-hot labels with the shares p is diag(p) - p p'.
     const auto& p = work.shares;
-    find_component(work, [&](const auto& from, auto& to) {
+    start(rows, work);
+    power_method(n_steps, work.component, work.next, [&](const auto& from, auto& to) {
         const double middle = dot(p, from);
         for (std::size_t k = 0; k < p.size(); ++k) to[k] = p[k] * (from[k] - middle);
     });
@@ -96,7 +98,7 @@ std::size_t Labels::divide(std::span<const Row> rows, std::span<const double> ce
                            std::uint8_t* in_t, Workspace& work) const {
     std::size_t n_in_t = 0;
     if (numbers.empty()) {
-        divide_classes(centre, work);
+        divide_classes(rows, centre, work);
         for (std::size_t i = 0; i < rows.size(); ++i)
             n_in_t += in_t[i] = work.in_t[classes[rows[i]]];
         return n_in_t;
@@ -112,7 +114,8 @@ std::size_t Labels::divide(std::span<const Row> rows, std::span<const double> ce
     if (n_outputs > 1) {
         work.present.resize(n_outputs);
         std::iota(work.present.begin(), work.present.end(), 0u);
-        find_component(work, [&](const auto& from, auto& to) {
+        start(rows, work);
+        power_method(n_steps, work.component, work.next, [&](const auto& from, auto& to) {
             std::fill(to.begin(), to.end(), 0.0);
             for (const Row row : rows) {
                 const double share = weight(row) * along(row, from);

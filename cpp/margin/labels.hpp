@@ -6,14 +6,15 @@
 //           the first principal component of the labels
 //
 // The component is found as in the paper (its Figure 3): ten steps of the power method. The start
-// is fixed rather than random, (1, sqrt 2, sqrt 3, ...), so that a fit can be repeated; it rises
-// with the class number, so two classes give T = the second one and one number gives T = "at least
-// the mean".
+// is fixed, (1, sqrt 2, sqrt 3, ...), unless a seed asks for the paper's random one. It rises with
+// the class number, so two classes give T = the second one and one number gives T = "at least the
+// mean", with a seed as well: there the start does not matter.
 //
-// Cost: O(rows) for classes (the ten steps work on class shares), O(10 rows outputs) for numbers.
+// Cost: O(rows) for classes (the steps work on class shares), O(steps rows outputs) for numbers.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,7 +28,9 @@ struct Labels {
     std::span<const std::int32_t> classes;
     std::span<const double> numbers;
     std::span<const double> weights;
-    std::uint32_t n_outputs = 1;  // classes, or numbers a row
+    std::uint32_t n_outputs = 1;             // classes, or numbers a row
+    int n_steps = 10;                        // of the power method
+    std::optional<std::uint64_t> seed = {};  // of its start, drawn anew for each set of rows
 
     double weight(Row row) const { return weights.empty() ? 1.0 : weights[row]; }
 
@@ -50,7 +53,9 @@ struct Labels {
                        std::uint8_t* in_t, Workspace& work) const;
 
   private:
-    void divide_classes(std::span<const double> shares, Workspace& work) const;
+    void divide_classes(std::span<const Row> rows, std::span<const double> shares,
+                        Workspace& work) const;
+    void start(std::span<const Row> rows, Workspace& work) const;
 };
 
 }  // namespace hedgerow

@@ -41,8 +41,7 @@ class Learner {
           side_(data.n_rows()),
           new_side_(data.n_rows()) {
         router_.n_classes = 2;
-        // In prices: a router's splits far below theirs hardly ever lead to better ones.
-        router_.min_impurity_decrease = 0.5;
+        router_.min_impurity_decrease = params.router_gain;  // in prices, as grow_pruned has it
         if (!stats_.has_classes()) router_.criterion = GrowParams::Criterion::gini;
         const std::int32_t all = stats_.new_set();
         for (const Row row : rows_) stats_.add(all, row);
@@ -67,7 +66,7 @@ class Learner {
             bool better = false;
             for (std::uint32_t round = 0; round < params_.n_rounds && visit_all(network); ++round) {
                 TreeInTreeRound now = measure(network, merge, round);
-                now.accepted = score_of(now) < best;
+                now.accepted = params_.keep_last || score_of(now) < best;
                 out.rounds.push_back(now);
                 if (!now.accepted) continue;
                 best = score_of(now);

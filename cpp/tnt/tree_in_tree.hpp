@@ -47,6 +47,10 @@ struct TreeInTreeParams {
     std::uint32_t n_merges = 2;
     std::uint32_t n_rounds = 5;
     double C = 0;  // in regression a share of the targets' variance
+    // The least that a router's split removes, in prices, to be grown at all; with 0 only pruning
+    // takes splits out. Splits far below their price hardly ever lead to better ones.
+    double router_gain = 0.5;
+    bool keep_last = false;  // the last round is merged, not the best
     bool merge_leaves = false;
 };
 
@@ -56,7 +60,7 @@ struct TreeInTreeRound {
     std::uint32_t n_splits;
     double objective;
     double validation_loss;  // NaN without validation rows
-    bool accepted;           // the best of its merge so far: lowest loss, then lowest objective
+    bool accepted;  // the best of its merge so far: lowest loss, then lowest objective; or the last
 };
 
 struct TreeInTree {

@@ -242,6 +242,18 @@ def test_more_merges_lower_the_loss():
     assert last[0] > last[1] >= last[2]
 
 
+def test_the_preset_of_the_paper_keeps_the_last_round():
+    X, y = load_digits(return_X_y=True)
+    paper = TreeInTreeClassifier(C=3e-3, preset="paper").fit(X, y)
+    settings = {"C": 3e-3, "router_gain": 0.0, "keep_round": "last"}
+    spelt = TreeInTreeClassifier(**settings).fit(X, y)
+    np.testing.assert_array_equal(paper.predict(X), spelt.predict(X))
+    assert paper.history_["accepted"].all()
+    assert not TreeInTreeClassifier(C=3e-3).fit(X, y).history_["accepted"].all()
+    best = TreeInTreeClassifier(**settings | {"keep_round": "best"}).fit(X, y)
+    assert best.score(X, y) >= paper.score(X, y)
+
+
 def test_early_stopping_keeps_the_round_that_predicts_unseen_rows_best():
     X, y = load_digits(return_X_y=True)
     model = TreeInTreeClassifier(

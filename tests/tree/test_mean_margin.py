@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
 from strategies import tables
 from tree.mean_margin_oracle import AmbiguousError, check_tree
 
@@ -88,6 +89,35 @@ def test_several_outputs_are_divided_by_their_first_component():
     assert model.n_outputs_ == 3
     assert model.predict(X).shape == (200, 3)
     assert model.score(X, y) > 0.3
+
+
+def test_the_power_method_may_start_at_random_and_take_other_steps():
+    X, y = load_digits(return_X_y=True)
+
+    def trained(**parameters):
+        return MeanMarginTreeClassifier(max_depth=4, **parameters).fit(X, y)
+
+    drawn = trained(random_start=True, random_state=0)
+    assert_same_graph(drawn, trained(random_start=True, random_state=0, n_jobs=3))
+    scores = {trained(random_start=True, random_state=seed).score(X, y) for seed in range(5)}
+    assert len(scores) > 1
+    # Where one component leads, as with classes of unequal sizes, the steps come to it from any
+    # start: it decides nothing but which group is which.
+    kept = np.concatenate([np.flatnonzero(y == k)[: 170 - 15 * k] for k in range(10)])
+    many = {
+        MeanMarginTreeClassifier(max_depth=1, power_steps=5000, random_start=start)
+        .fit(X[kept], y[kept])
+        .score(X[kept], y[kept])
+        for start in (False, True)
+    }
+    assert len(many) == 1
+    # With two classes there is no component to find.
+    pair = y < 2
+    first, second = (
+        MeanMarginTreeClassifier(random_start=start).fit(X[pair], y[pair])
+        for start in (False, True)
+    )
+    assert_same_graph(first, second)
 
 
 def test_row_on_the_boundary_goes_right():

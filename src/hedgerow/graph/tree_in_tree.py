@@ -9,7 +9,7 @@ the split budget and speaks scikit-learn.
 
 Beyond the paper: regression, oblique micro-trees, an exact limit on the splits, weights,
 categories, missing values, threads, early stopping, a start from any tree, and the best of all
-rounds instead of the last one.
+rounds instead of the last one (``preset="paper"`` keeps the last).
 """
 
 from dataclasses import dataclass, replace
@@ -153,6 +153,8 @@ class _Growth:
             "n_merges": parameters.limit(self.settings.n_merges),
             "n_rounds": parameters.limit(self.settings.n_rounds),
             "merge_leaves": bool(getattr(self.settings, "merge_leaves", False)),
+            "router_gain": float(self.settings.router_gain),
+            "keep_last": self.settings.keep_round == "last",
         }
         tests, scale = self.settings.micro_trees, self.scale
         return TreeInTreeParams(self._micro(), C=C, tests=tests, scale=scale, **(values | fixed))
@@ -315,6 +317,11 @@ class TreeInTreeLearner(Learner):
         return np.sort(train), np.sort(validation)
 
 
+# What parameters that are left open mean.
+_OPEN = {"router_gain": 0.5, "keep_round": "best"}
+_PAPER = {"router_gain": 0.0, "keep_round": "last"}
+
+
 class _TreeInTree(InitParameter, BinParameters):
     micro_trees: str = parameter(
         "axis",
@@ -334,6 +341,25 @@ class _TreeInTree(InitParameter, BinParameters):
         parameters.integer(),
         "Most rounds before each merge, the paper's N2; in a round every node gets a new "
         "micro-tree.",
+    )
+    preset: str | None = parameter(
+        None,
+        parameters.PRESET,
+        '"paper" takes the settings of the paper where none are given: ``router_gain=0`` and '
+        '``keep_round="last"``.',
+    )
+    router_gain: float | None = parameter(
+        None,
+        parameters.real(0, optional=True),
+        "The least that a split inside an internal node's micro-tree takes off the loss, in "
+        "prices, to be tried at all. Pruning asks for a whole price in the end; splits far below "
+        "it cost time and hardly ever lead to better ones. None means 0.5 (paper 0).",
+    )
+    keep_round: str | None = parameter(
+        None,
+        parameters.option("best", "last", optional=True),
+        "The round that is merged: the best one, by the training error or that of rows kept for "
+        'validation, or the last one. None means "best" (paper "last").',
     )
     max_splits: int | None = parameter(
         None,
@@ -383,6 +409,12 @@ class _TreeInTree(InitParameter, BinParameters):
         "ndarray of shape (n_features,) or None",
         "Standard deviations that oblique tests measure the numbers in; None if there are none.",
     )
+
+    def settings(self) -> Settings:
+        """The parameters, checked and frozen; those left open are the preset's."""
+        values = vars(super().settings())
+        preset = _PAPER if self.preset == "paper" else _OPEN
+        return Settings(values | {n: v for n, v in preset.items() if values[n] is None})
 
     def learner(self) -> TreeInTreeLearner:
         return TreeInTreeLearner(self.settings(), self.init_learner())

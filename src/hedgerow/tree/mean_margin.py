@@ -8,12 +8,13 @@ one pass for the means and one product with the rows of the node. Grown by the e
 
 Beyond the paper, whose own trees are ``preset="paper"``: ``standardize``, limits of growth,
 pruning, weights, and a fixed start of the power method in place of a random one, so that a tree is
-the same in every run.
+the same in every run; ``random_start`` draws it.
 """
 
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import MarginParams, grow_mean_margin, standard_scale
@@ -48,6 +49,10 @@ class MeanMarginLearner(Learner):
             ),
             min_weight_leaf=float(given.min_weight_fraction_leaf * weight_of(table, weights, rows)),
             ccp_alpha=float(given.ccp_alpha),
+            power_steps=int(given.power_steps),
+            start_seed=int(check_random_state(seed).randint(2**31 - 1))
+            if given.random_start
+            else None,
         )
         matrix, n_categories = table.matrix(), table.n_categories
         standardize = given.standardize
@@ -78,6 +83,22 @@ class _MeanMarginTree(GraphModel, NodeParameters):
     )
     ccp_alpha: float = parameter(
         0.0, parameters.real(0), "Price of a leaf in minimal cost-complexity pruning."
+    )
+    power_steps: int = parameter(
+        10,
+        parameters.integer(high=10_000),
+        "Steps of the power method that finds the principal component of more than two classes or "
+        "outputs. The paper has 10, and says that rare cases need more.",
+    )
+    random_start: bool = parameter(
+        False,
+        parameters.FLAG,
+        "Start the power method at random in every node, as the paper does. The fixed start makes "
+        "the tree depend on the order of the class labels instead of on ``random_state``; in bags "
+        "neither is better.",
+    )
+    random_state: Any = parameter(
+        None, parameters.SEED, "Of ``random_start``. The default tree needs no chance."
     )
     scale_: np.ndarray | None = fitted(
         "ndarray of shape (n_features,) or None",
