@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from copy import copy
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from hedgerow._learner import Grown
 from hedgerow._progress import Progress, progress
 from hedgerow._table import Table, chosen_features
 from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
+from hedgerow._threads import in_threads
 from hedgerow.forest.draws import Draws
 from hedgerow.forest.ensemble import (
     BagParameters,
@@ -194,24 +196,22 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
     def _fit_members(
         self, table: Table, estimator: Any, draws: Draws, new: range, report: Progress | None
     ) -> list:
-        """Fit members of any kind through joblib."""
-        task, is_shared = _growing(table, estimator, draws), True
-        if task is None:
-            task, is_shared = _fitting(table, estimator, draws), False
+        """Fit members of any kind: on the shared table in threads, others through joblib."""
+        grow = _growing(table, estimator, draws)
+        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
+        if grow is not None:
+            return _in_parts(
+                new,
+                report,
+                n_jobs,
+                lambda places: in_threads((partial(grow, p) for p in places), n_jobs),
+            )
+        task = _fitting(table, estimator, draws)
         # hedgerow's members leave the interpreter free while they grow: threads need no copies.
         prefer = "threads" if isinstance(estimator, TableModel) else None
-        n_jobs = parameters.resolve_n_jobs(self.n_jobs)
-        step = len(new) if report is None else n_jobs
-        members = []
         try:
-            with Parallel(
-                n_jobs=n_jobs, prefer=prefer, require="sharedmem" if is_shared else None
-            ) as parallel:
-                for start in range(new.start, new.stop, step):
-                    places = range(start, min(start + step, new.stop))
-                    members += parallel(task(place) for place in places)
-                    if report is not None:
-                        report(places.stop - new.start)
+            with Parallel(n_jobs=n_jobs, prefer=prefer) as parallel:
+                return _in_parts(new, report, n_jobs, lambda places: parallel(map(task, places)))
         except BrokenProcessPool as error:
             if "un-serialize" in str(error):
                 raise RuntimeError(
@@ -224,7 +224,6 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
                 "ran out: give fewer workers (n_jobs), smaller members, or threads "
                 "(joblib.parallel_config('threading'))."
             ) from error
-        return members
 
     def rebuild(self) -> None:
         self._packing = None
@@ -288,7 +287,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         raise NotImplementedError
 
     def _sum_of(self, places: Iterable[int], X: Any) -> np.ndarray:
-        return np.sum([self._values_of(place, X) for place in places], axis=0)
+        return reduce(np.add, (self._values_of(place, X) for place in places))
 
     def _values(self, X: Any) -> np.ndarray:
         """The mean of the members' values."""
@@ -297,11 +296,9 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         n_jobs = parameters.resolve_n_jobs(self.n_jobs)
         if packed is not None and not self._counts_votes:
             return packed.predict(X, n_jobs)
-        sums = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._sum_of)(range(start, min(start + _TOGETHER, n)), X)
-            for start in range(0, n, _TOGETHER)
-        )
-        return np.sum(sums, axis=0) / n
+        parts = (range(start, min(start + _TOGETHER, n)) for start in range(0, n, _TOGETHER))
+        sums = in_threads((partial(self._sum_of, places, X) for places in parts), n_jobs)
+        return reduce(np.add, sums) / n
 
     def _all_unseen(self, table: Table, n_kept: int, unseen: Unseen | None) -> Unseen:
         """What all members say of the rows they did not see.
@@ -362,6 +359,20 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         return smaller
 
 
+def _in_parts(
+    new: range, report: Progress | None, n_jobs: int, fit: Callable[[range], list]
+) -> list:
+    """New members, so many at a time that somebody who listens hears of it."""
+    step = len(new) if report is None else n_jobs
+    members = []
+    for start in range(new.start, new.stop, step):
+        places = range(start, min(start + step, new.stop))
+        members += fit(places)
+        if report is not None:
+            report(places.stop - new.start)
+    return members
+
+
 def _weights_of(table: Table, draws: Draws, place: int) -> np.ndarray:
     """How often each row is drawn for a member, times its weight."""
     bag = draws.bag(place)
@@ -369,18 +380,18 @@ def _weights_of(table: Table, draws: Draws, place: int) -> np.ndarray:
 
 
 def _growing(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any] | None:
-    """What joblib is given for a member that grows on the table as it was read, if it can."""
+    """How a member grows on the table as it was read, if it can."""
     learner = None if draws.draws_features else learner_of(estimator)
     if learner is None:
         return None
     learner.check_table(table)
 
-    def task(place: int) -> Any:
+    def grow(place: int) -> Any:
         seed = check_random_state(draws.seed_of(place)).randint(2**31 - 1)
         weights = _weights_of(table, draws, place)
-        return delayed(grow_member)(place, estimator, learner, table, weights=weights, seed=seed)
+        return grow_member(place, estimator, learner, table, weights=weights, seed=seed)
 
-    return task
+    return grow
 
 
 def _fitting(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any]:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
+from hedgerow._engine import link
 from hedgerow._estimator import fitted, parameter
 from hedgerow._graph_model import GraphModel
 from hedgerow._progress import progress
@@ -284,7 +284,7 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
 
     def _values(self, X: Any) -> np.ndarray:
         *_, last = self._staged_sums(X)
-        return softmax(last / max(1, self.n_classes_ - 1))
+        return link(last / max(1, self.n_classes_ - 1), "softmax")
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The weighted mean of the members' votes.
@@ -341,7 +341,7 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         for sums in self._staged_sums(X):
-            yield softmax(sums / max(1, self.n_classes_ - 1))
+            yield link(sums / max(1, self.n_classes_ - 1), "softmax")
 
 
 def _places_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
@@ -406,7 +406,7 @@ class AdaBoostRegressor(TableRegressor, _AdaBoost):
 
     def _median(self, predictions: np.ndarray) -> np.ndarray:
         """The weighted median over the first members; a column of predictions for each."""
-        order = np.argsort(predictions, axis=1)
+        order = np.argsort(predictions, axis=1, kind="stable")
         sums = np.cumsum(self.estimator_weights_[order], axis=1)
         middle = (sums >= 0.5 * sums[:, -1:]).argmax(axis=1)
         return np.take_along_axis(

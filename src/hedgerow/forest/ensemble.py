@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
+from hedgerow._conformal import sorted_doubts, sorted_residuals
 from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
 from hedgerow._estimator import fitted, parameter
 from hedgerow._shapley import ShapleyModel, Summands
@@ -98,11 +99,17 @@ def out_of_bag_facts(table: Table, unseen: Unseen, score: bool | Callable) -> di
     judged = counts > 0
     if table.classes is None:
         metric = score if callable(score) else r2_score
-        found = {"oob_prediction_": means[:, 0]}
+        found = {
+            "oob_prediction_": means[:, 0],
+            "calibration_": sorted_residuals(table.targets, means[:, 0]),
+        }
         predicted = means[judged, 0]
     else:
         metric = score if callable(score) else accuracy_score
-        found = {"oob_decision_function_": means}
+        found = {
+            "oob_decision_function_": means,
+            "calibration_": sorted_doubts(table.targets, means),
+        }
         predicted = table.classes[sums[judged].argmax(axis=1)]
     return found | {"oob_score_": metric(table.labels[judged], predicted)}
 

@@ -40,6 +40,7 @@ from hedgerow.forest.ensemble import (
     out_of_bag_facts,
 )
 from hedgerow.forest.learner import ForestLearner, Unseen, new_seed
+from hedgerow.forest.quantiles import LeafTargets, leaf_target_facts
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
 MAX_FEATURES_TEXT = "Features looked at for each split, drawn anew for each node; None means all."
@@ -120,6 +121,8 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
                 report=report,
             )
         facts = table.facts() | {"forest_": forest, "seed_": seed}
+        if getattr(self, "keep_targets", False):
+            facts |= leaf_target_facts(table, forest, learner.n_jobs)
         if unseen is not None:
             if kept is not None:
                 params = learner.params(table.n_rows, table.n_features, table.n_classes, seed, 1.0)
@@ -268,7 +271,7 @@ class ForestClassifier(TableClassifier, OutOfBagClassifier, ForestModel):
         return self.forest_.predict_class(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
 
-class ForestRegressor(TableRegressor, OutOfBagRegressor, ForestModel):
+class ForestRegressor(TableRegressor, OutOfBagRegressor, LeafTargets, ForestModel):
     """A forest of regression trees."""
 
     criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)

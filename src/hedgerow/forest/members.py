@@ -164,6 +164,8 @@ def _named(place: int, member: Any) -> Iterator[None]:
     """Say which member it was that failed."""
     try:
         yield
+    except MemoryError:  # it needs no other name
+        raise
     except Exception as error:
         raise RuntimeError(
             f"Member {place} ({type(member).__name__}) failed with {type(error).__name__}: {error}"
