@@ -1,0 +1,16 @@
+"""Models leave Python: one reader of a model, one writer for each target.
+
+Parts
+-----
+`program`      a model as columns and steps, whatever language it is written in later
+`reading`      any fitted model as a program
+`reference`    what a program says, computed with NumPy: the judge of all targets
+`arithmetic`   the functions that every target computes alike
+`facts`        header, checksum and self-test of an exported file
+`words`        names and categories in comments and identifiers: never code
+"""
+
+from hedgerow.export.program import Program
+from hedgerow.export.reading import ExportError, read
+
+__all__ = ["ExportError", "Program", "read"]

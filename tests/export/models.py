@@ -1,0 +1,106 @@
+"""Fitted models of every kind that can be exported, by name, on a table with everything in it."""
+
+from functools import cache
+
+import numpy as np
+from small_models import fitted, small, table, targets
+
+import hedgerow
+from hedgerow.storage import MODELS
+
+REFUSED = {"multi-grained-scanner"}
+# Beside the plain ones: two classes, several links, members of other kinds, features drawn.
+FURTHER = {
+    "binary tree": lambda: _two_classes(hedgerow.DecisionTreeClassifier(max_depth=5)),
+    "binary sum": lambda: _two_classes(hedgerow.TreeSumClassifier(max_splits=8)),
+    "binary boosting": lambda: _two_classes(
+        hedgerow.GradientBoostingClassifier(max_iter=5, min_samples_leaf=5)
+    ),
+    "poisson boosting": lambda: _numbers(
+        hedgerow.GradientBoostingRegressor(loss="poisson", max_iter=4, min_samples_leaf=5)
+    ),
+    "hard votes": lambda: _classes(
+        hedgerow.BaggingClassifier(
+            hedgerow.MeanMarginTreeClassifier(max_depth=3), 12, voting="hard", random_state=0
+        )
+    ),
+    "drawn features": lambda: _classes(
+        hedgerow.BaggingClassifier(
+            hedgerow.TreeInTreeClassifier(max_splits=4), 12, max_features=0.6, random_state=0
+        )
+    ),
+    "bag of sums": lambda: _numbers(
+        hedgerow.BaggingRegressor(hedgerow.TreeSumRegressor(max_splits=4), 11, random_state=0)
+    ),
+    "boosted sums": lambda: _classes(
+        hedgerow.AdaBoostClassifier(hedgerow.TreeSumClassifier(max_splits=3), n_estimators=3)
+    ),
+    "cascade of many": lambda: _classes(
+        hedgerow.CascadeForestClassifier(
+            estimators=[
+                hedgerow.RandomForestClassifier(3, max_depth=3),
+                hedgerow.TreeInTreeClassifier(max_splits=4),
+                hedgerow.MeanMarginTreeClassifier(max_depth=3),
+            ],
+            final_estimator=hedgerow.TreeSumClassifier(max_splits=4),
+            max_layers=2,
+            random_state=0,
+        )
+    ),
+    "screened cascade": lambda: _classes(
+        hedgerow.CascadeForestClassifier(
+            n_trees=4, n_forests=1, max_layers=3, screening=0.2, keep="all", random_state=0
+        )
+    ),
+    "paper embedding": lambda: _classes(
+        hedgerow.TreeEmbeddingClassifier(preset="paper", random_state=0)
+    ),
+    "indicator": lambda: _classes(
+        hedgerow.TreeEmbeddingClassifier(head="indicator", random_state=0)
+    ),
+    "all activations": lambda: _classes(
+        hedgerow.LeafMeansEmbedding(
+            activation=("raw", "linear", "relu", "distance", "rbf", "softmax", "leaf", "vote"),
+            impute="leaf",
+            standardize=True,
+            random_state=0,
+        )
+    ),
+    "oblique": lambda: _classes(
+        hedgerow.TAOTreeClassifier(max_depth=4, init=hedgerow.MeanMarginTreeClassifier(max_depth=3))
+    ),
+    "several numbers": lambda: _several(hedgerow.MeanMarginTreeRegressor(max_depth=4)),
+    "one leaf": lambda: _numbers(hedgerow.DecisionTreeRegressor(min_samples_split=1000)),
+    "empty sum": lambda: _numbers(hedgerow.CompressedRegressor(max_splits=0)),
+}
+NAMES = sorted(set(MODELS) - REFUSED) + sorted(FURTHER)
+
+
+def _classes(model):
+    X = table()
+    return model.fit(X, targets(hedgerow.DecisionTreeClassifier(), X)), X
+
+
+def _two_classes(model):
+    X = table()
+    return model.fit(X, targets(hedgerow.DecisionTreeClassifier(), X) == "keep"), X
+
+
+def _numbers(model):
+    X = table()
+    return model.fit(X, targets(hedgerow.DecisionTreeRegressor(), X)), X
+
+
+def _several(model):
+    X = table()
+    y = targets(hedgerow.DecisionTreeRegressor(), X)
+    return model.fit(X, np.column_stack([y, -y, y**2])), X
+
+
+@cache
+def example(name):
+    """A fitted model and its training table."""
+    return FURTHER[name]() if name in FURTHER else fitted(name)
+
+
+__all__ = ["FURTHER", "NAMES", "REFUSED", "example", "small"]
