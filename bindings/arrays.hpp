@@ -17,6 +17,7 @@
 
 #include "base/parallel.hpp"
 #include "data/rows.hpp"
+#include "gil.hpp"
 #include "graph/decision_graph.hpp"
 #include "grow/grower.hpp"
 
@@ -153,12 +154,12 @@ Array<T> array_of(std::vector<T>&& values, std::vector<std::size_t> shape = {}) 
 // what the call raises, whatever else happens while the threads wind up.
 template <class Work>
 auto in_core(int n_threads, Work&& work, const std::function<void()>& report = {}) {
-    nb::gil_scoped_release released;
+    GilReleased released;
     bool raised = false;
     try {
         Team team(n_threads, [&] {
             if (raised) return false;
-            nb::gil_scoped_acquire held;
+            GilHeld held;
             raised = PyErr_CheckSignals() != 0;
             if (!raised && report) {
                 try {
@@ -172,7 +173,7 @@ auto in_core(int n_threads, Work&& work, const std::function<void()>& report = {
         });
         return work(team);
     } catch (...) {
-        nb::gil_scoped_acquire held;
+        GilHeld held;
         if (raised) throw nb::python_error();
         throw;
     }

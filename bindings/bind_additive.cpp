@@ -5,28 +5,6 @@ using namespace hedgerow;
 
 namespace {
 
-Loss loss_from(const std::string& name, std::uint32_t n_classes, double level) {
-    Loss loss;
-    loss.n_classes = n_classes;
-    loss.level = level;
-    if (name == "squared") {
-        loss.name = Loss::Name::squared;
-    } else if (name == "absolute") {
-        loss.name = Loss::Name::absolute;
-    } else if (name == "quantile") {
-        loss.name = Loss::Name::quantile;
-    } else if (name == "poisson") {
-        loss.name = Loss::Name::poisson;
-    } else if (name == "gamma") {
-        loss.name = Loss::Name::gamma;
-    } else if (name == "log_loss") {
-        loss.name = Loss::Name::log_loss;
-    } else {
-        throw nb::value_error(("there is no loss '" + name + "'").c_str());
-    }
-    return loss;
-}
-
 nb::dict grow_sum(const Dataset& data, const RowArray& rows, const TargetArray& targets,
                   const WeightArray& weights, const TreeSumParams& params, int n_jobs) {
     const Rows chosen(rows, data.n_rows());
@@ -60,7 +38,7 @@ void bind_additive(nb::module_& m) {
                double min_gain, double feature_price, double threshold_price,
                std::uint32_t max_swaps, std::uint32_t tuning_passes, bool exact_search,
                double tolerance, std::vector<std::int8_t> monotone) {
-                new (self) TreeSumParams{.loss = loss_from(loss, n_classes, level),
+                new (self) TreeSumParams{.loss = {loss_named(loss), n_classes, level},
                                          .max_splits = max_splits,
                                          .max_members = max_members,
                                          .max_depth = max_depth,

@@ -7,17 +7,6 @@ using namespace hedgerow;
 
 namespace {
 
-Loss::Name loss_named(const std::string& name) {
-    using enum Loss::Name;
-    if (name == "squared_error") return squared;
-    if (name == "absolute_error") return absolute;
-    if (name == "quantile") return quantile;
-    if (name == "poisson") return poisson;
-    if (name == "gamma") return gamma;
-    if (name == "log_loss") return log_loss;
-    throw nb::value_error(("unknown loss '" + name + "'").c_str());
-}
-
 using Progress = std::function<void(std::size_t)>;
 
 nb::tuple boost_on_arrays(const Dataset& data, const TargetArray& targets,

@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "data/dataset.hpp"
+#include "data/interleave.hpp"
 
 using namespace hedgerow;
 
@@ -45,6 +46,52 @@ void append_numbers(Dataset& data, const std::vector<ColumnArray>& arrays, std::
     });
 }
 
+Cell cell_of(const nb::dlpack::dtype& type) {
+    const auto is = [&]<class T>(T) { return type == nb::dtype<T>(); };
+    if (is(std::int8_t{})) return Cell::int8;
+    if (is(std::int16_t{})) return Cell::int16;
+    if (is(std::int32_t{})) return Cell::int32;
+    if (is(std::int64_t{})) return Cell::int64;
+    if (is(std::uint8_t{}) || is(bool{})) return Cell::uint8;
+    if (is(std::uint16_t{})) return Cell::uint16;
+    if (is(std::uint32_t{})) return Cell::uint32;
+    if (is(std::uint64_t{})) return Cell::uint64;
+    if (is(float{})) return Cell::float32;
+    if (is(double{})) return Cell::float64;
+    throw nb::type_error("a column is of a type that has no place in a table of numbers");
+}
+
+using Interleaved = std::tuple<std::variant<Array<float>, Array<double>>, std::size_t>;
+
+template <class T>
+Interleaved interleaved(const std::vector<FrameColumn>& columns, std::size_t n_rows) {
+    // Not a vector, which would be filled with zeros first.
+    auto* out = new T[std::max<std::size_t>(n_rows * columns.size(), 1)];
+    nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    const auto infinite = in_core(1, [&](Team&) { return interleave<T>(columns, n_rows, out); });
+    const std::size_t shape[] = {n_rows, columns.size()};
+    return {Array<T>(out, 2, shape, owner), infinite};
+}
+
+Interleaved interleave_columns(const std::vector<ColumnArray>& arrays,
+                               const std::vector<std::optional<Vector<std::int32_t>>>& places,
+                               bool wide) {
+    if (arrays.empty() || arrays.size() != places.size()) {
+        throw nb::value_error("every column needs places, or None");
+    }
+    std::vector<FrameColumn> columns;
+    for (std::size_t f = 0; f < arrays.size(); ++f) {
+        if (arrays[f].shape(0) != arrays[0].shape(0)) {
+            throw nb::value_error("a column has another number of rows");
+        }
+        if (places[f] && places[f]->size() == 0) throw nb::value_error("there are no places");
+        columns.push_back({arrays[f].data(), arrays[f].stride(0), cell_of(arrays[f].dtype()),
+                           span_of(places[f])});
+    }
+    const std::size_t n_rows = arrays[0].shape(0);
+    return wide ? interleaved<double>(columns, n_rows) : interleaved<float>(columns, n_rows);
+}
+
 const Column& column_of(const Dataset& data, std::size_t feature) {
     if (feature >= data.n_features()) throw nb::index_error("no such feature");
     return data.column(feature);
@@ -63,6 +110,9 @@ Codes codes(nb::handle self, std::size_t feature) {
 
 void bind_data(nb::module_& m) {
     using namespace nb::literals;
+    m.def("interleave", &interleave_columns, "columns"_a, "places"_a, "wide"_a,
+          "Columns as rows of float64 (wide) or float32 numbers; codes of categories, which have "
+          "places, as these or NaN. With the first column that holds infinity, or their number.");
     nb::class_<Dataset>(m, "Dataset", "A table as column-major small-integer codes.")
         .def(nb::init<std::size_t>(), "n_rows"_a)
         .def("append_matrix", &append_matrix, "x"_a, "max_bins"_a, "n_jobs"_a)

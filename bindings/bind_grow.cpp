@@ -86,4 +86,11 @@ void bind_grow(nb::module_& m) {
             return in_core(1, [&](Team&) { return prune(graph, alpha); });
         },
         "graph"_a, "alpha"_a, "The smallest subtree that minimises impurity + alpha * leaves.");
+
+    m.def(
+        "merge_siblings",
+        [](const DecisionGraph& graph) {
+            return in_core(1, [&](Team&) { return merge_siblings(graph); });
+        },
+        "graph"_a, "The classification tree without splits that leave no fewer rows wrong.");
 }

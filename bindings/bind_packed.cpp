@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "base/exponential.hpp"
 #include "graph/graph_sum.hpp"
 #include "graph/packed.hpp"
 
@@ -89,12 +90,14 @@ Array<double> values_of(const GraphSum& sum, const Table& x, int n_jobs) {
     return array_of(std::move(out), {x.shape(0), sum.n_values()});
 }
 
-Array<double> linked(const GraphSum& sum, const RowMatrix<double>& scores, int n_jobs) {
-    if (scores.shape(1) != sum.n_scores()) throw nb::value_error("another number of scores");
-    std::vector<double> out(scores.shape(0) * sum.n_values());
-    in_core(n_jobs,
-            [&](Team& team) { sum.link(scores.data(), scores.shape(0), out.data(), team); });
-    return array_of(std::move(out), {scores.shape(0), sum.n_values()});
+Array<double> link_rows(const RowMatrix<double>& scores, const std::string& name, int n_jobs) {
+    const Link link = link_of(name);
+    const std::size_t n = scores.shape(0), k = scores.shape(1);
+    if (k == 0 || (link == Link::logit && k != 1))
+        throw nb::value_error("another number of scores");
+    std::vector<double> out(n * n_linked(link, k));
+    in_core(n_jobs, [&](Team& team) { link_scores(link, scores.data(), n, k, out.data(), team); });
+    return array_of(std::move(out), {n, n_linked(link, k)});
 }
 
 using OneRow = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -181,9 +184,13 @@ void bind_packed(nb::module_& m) {
         .def("scores", &scores_of, "x"_a, "n_jobs"_a = 1,
              "The intercept and the members' values, added up.")
         .def("predict", &values_of, "x"_a, "n_jobs"_a = 1, "The scores through the link.")
-        .def("link", &linked, "scores"_a, "n_jobs"_a = 1, "Values out of scores.")
         .def_prop_ro("graphs", &GraphSum::graphs, nb::rv_policy::reference_internal)
         .def_prop_ro("nbytes", &GraphSum::nbytes);
+
+    m.def("link", &link_rows, "scores"_a, "name"_a, "n_jobs"_a = 1, "Values out of scores.");
+    m.def(
+        "exponential", [](double x) { return exponential(x); }, "x"_a,
+        "e to the power of x, with the same bits on every machine.");
 
     bind_row_predictor<PackedGraphs>(m, "RowPredictor", "Predicts one row of numbers, fast.");
     bind_row_predictor<GraphSum>(m, "SumRowPredictor", "Predicts one row of numbers by a sum.");

@@ -22,7 +22,7 @@ DecisionGraph tune(const DecisionGraph& graph, const Dataset& data, const RowArr
     const double* matrix = checked_numbers(numbers, data);
     const auto report = [&](double loss) {
         if (!after_pass) return;
-        nb::gil_scoped_acquire held;
+        GilHeld held;
         (*after_pass)(loss);
     };
     return in_core(n_jobs, [&](Team& team) {

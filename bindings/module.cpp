@@ -1,6 +1,8 @@
 // The module is a list of its areas.
 #include <nanobind/nanobind.h>
 
+#include "gil.hpp"
+
 void bind_data(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_packed(nanobind::module_& m);
@@ -22,6 +24,7 @@ NB_MODULE(_engine, m) {
     }
 #endif
     m.doc() = "hedgerow's C++ engine: binned data sets, growing, decision graphs, prediction.";
+    hedgerow::guard_gil();
     bind_data(m);
     bind_graph(m);
     bind_grow(m);

@@ -102,6 +102,7 @@ PUBLIC = {
         "TreeEmbeddingRegressor",
         "diagnose",
     ],
+    "hedgerow.export": ["ExportError", "Program", "read"],
     "hedgerow.forest": [
         "AdaBoostClassifier",
         "AdaBoostRegressor",

@@ -205,3 +205,61 @@ def test_predictions_are_finite_whatever_the_weights(model, task, large):
         assert_allclose(shares.sum(axis=1), 1)
     else:
         assert np.abs(fitted.predict(X)).max() <= 2 * np.abs(y).max()
+
+
+SCARCE_MEMORY = """
+import resource
+import numpy as np
+import hedgerow
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20_000, 20))
+y = np.digitize(X[:, 0] * X[:, 1], [-1, 0, 1])
+model = hedgerow.HeterogeneousForestClassifier(n_estimators=20, n_jobs={n_jobs}, random_state=0)
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + ({megabytes} << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    model.fit(X, y)
+    print("fitted")
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of address space")
+@pytest.mark.parametrize(("megabytes", "n_jobs"), [(10, 1), (100, 4)])
+def test_scarce_memory_is_a_memory_error_or_fewer_threads(megabytes, n_jobs):
+    # With threads and less memory, glibc may end the process: a thread that has just started finds
+    # no room for the few bytes of its exceptions.
+    script = SCARCE_MEMORY.format(megabytes=megabytes, n_jobs=n_jobs)
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] in ("fitted", "MemoryError")
+
+
+DAEMONS = """
+import threading, time
+import numpy as np
+from hedgerow import DecisionTreeClassifier
+
+X = np.random.default_rng(0).random((20_000, 10))
+tree = DecisionTreeClassifier(max_depth=3).fit(X, X[:, 0] > 0.5)
+
+def predict_for_ever():
+    while True:
+        tree.predict(X)
+
+for _ in range(4):
+    threading.Thread(target=predict_for_ever, daemon=True).start()
+time.sleep(0.2)
+"""
+
+
+def test_a_process_ends_while_daemon_threads_are_in_the_engine():
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr

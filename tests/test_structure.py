@@ -30,11 +30,13 @@ ALLOWED = {
     "compression": {"tree", "forest", "additive"},
     "inspect": {"tree", "forest", "additive"},
     "storage": MODELS,
+    "export": MODELS,
     "datasets": set(),
     "model_selection": set(),
-    "comparison": MODELS | {"inspect", "storage", "datasets", "model_selection"},
+    "comparison": MODELS | {"inspect", "storage", "export", "datasets", "model_selection"},
     "papers": MODELS | {"front door", "inspect", "datasets", "model_selection", "comparison"},
-    "cli": MODELS | {"front door", "inspect", "storage", "datasets", "comparison", "papers"},
+    "cli": MODELS
+    | {"front door", "inspect", "storage", "export", "datasets", "comparison", "papers"},
 }
 
 

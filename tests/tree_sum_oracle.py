@@ -13,7 +13,7 @@ MISSING = -1
 
 def derivatives(loss, y, scores):
     """Minus the first, and the second derivative of the loss of each row, for each score."""
-    if loss == "squared":
+    if loss == "squared_error":
         return y[:, None] - scores, np.ones_like(scores)
     if loss == "poisson":
         return y[:, None] - np.exp(scores), np.exp(scores)
@@ -27,7 +27,7 @@ def derivatives(loss, y, scores):
 
 
 def total_loss(loss, y, scores, weights):
-    if loss == "squared":
+    if loss == "squared_error":
         each = (y - scores[:, 0]) ** 2 / 2
     elif loss == "poisson":
         each = np.exp(scores[:, 0]) - y * scores[:, 0]
@@ -65,7 +65,7 @@ class SumOracle:
 
     def _constant(self):
         mean = np.average(self.y, weights=self.weights)
-        if self.loss == "squared":
+        if self.loss == "squared_error":
             return mean
         if self.loss == "poisson":
             return np.log(mean)
@@ -94,7 +94,7 @@ class SumOracle:
         design = self.design
         penalty = self.ridge * np.eye(design.shape[1])
         penalty[0, 0] = 0
-        for _ in range(1 if self.loss == "squared" else 500):
+        for _ in range(1 if self.loss == "squared_error" else 500):
             g, h = derivatives(self.loss, self.y, design @ self.values)
             step = np.zeros_like(self.values)
             for k in range(g.shape[1]):

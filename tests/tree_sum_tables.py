@@ -6,7 +6,7 @@ import pandas as pd
 from hedgerow._engine import Dataset, TreeSumParams, grow_tree_sum
 
 
-def engine(X, y, loss="squared", *, n_jobs=1, weights=None, **settings):
+def engine(X, y, loss="squared_error", *, n_jobs=1, weights=None, **settings):
     data = Dataset(len(X))
     data.append_matrix(X, 255, 1)
     n_classes = int(y.max()) + 1 if loss == "log_loss" else 0

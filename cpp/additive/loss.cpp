@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 
 namespace hedgerow {
 
@@ -75,6 +76,17 @@ double softmax(const double* scores, std::size_t n_rows, std::size_t row, std::u
 }
 
 }  // namespace
+
+Loss::Name loss_named(std::string_view name) {
+    using enum Loss::Name;
+    if (name == "squared_error") return squared;
+    if (name == "absolute_error") return absolute;
+    if (name == "quantile") return quantile;
+    if (name == "poisson") return poisson;
+    if (name == "gamma") return gamma;
+    if (name == "log_loss") return log_loss;
+    throw std::invalid_argument("there is no loss '" + std::string(name) + "'");
+}
 
 void Loss::check(const LossTargets& targets) const {
     if ((name == Name::log_loss) != !targets.classes.empty()) {

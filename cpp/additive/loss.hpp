@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,9 @@ struct Loss {
     double total(const LossTargets& targets, const double* scores, std::size_t first,
                  std::size_t end) const;
 };
+
+// A loss by the name that scikit-learn has for it. Throws std::invalid_argument for others.
+Loss::Name loss_named(std::string_view name);
 
 // The value below which a share `level` of the weight lies; in the middle between two values where
 // both are right, as medians are. `values` is sorted on return; weights must be positive.

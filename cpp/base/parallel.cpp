@@ -1,17 +1,25 @@
 #include "base/parallel.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 
 namespace hedgerow {
 
 namespace {
 constexpr auto poll_interval = std::chrono::milliseconds(50);
-}
+
+// The first throw of a thread takes some bytes for its exceptions, and where there are none left
+// glibc ends the process. So they are taken beforehand, and bad_alloc can be thrown and caught.
+// Its result is used, or the compiler, which takes it for a constant, leaves the call out.
+void make_room_for_exceptions() { [[maybe_unused]] void* volatile room = abi::__cxa_get_globals(); }
+}  // namespace
 
 Team::Team(int n_threads, Poll poll)
     : n_threads_(std::max(1, n_threads)),
       poll_(std::move(poll)),
       next_poll_(std::chrono::steady_clock::now() + poll_interval) {
+    make_room_for_exceptions();
     try {
         for (int worker = 1; worker < n_threads_; ++worker) {
             threads_.emplace_back([this, worker] { work(worker); });
@@ -52,6 +60,7 @@ void Team::take_indices(int worker) {
 }
 
 void Team::work(int worker) {
+    make_room_for_exceptions();
     std::size_t seen = 0;
     for (;;) {
         {

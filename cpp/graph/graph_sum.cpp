@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/exponential.hpp"
+
 namespace hedgerow {
 
 Link link_of(const std::string& name) {
@@ -13,6 +15,46 @@ Link link_of(const std::string& name) {
     if (name == "logit") return Link::logit;
     if (name == "softmax") return Link::softmax;
     throw std::invalid_argument("unknown link '" + name + "'");
+}
+
+namespace {
+void link_row(Link link, const double* scores, std::size_t k, double* values) {
+    switch (link) {
+        case Link::identity:
+            std::copy_n(scores, k, values);
+            return;
+        case Link::log:
+            std::transform(scores, scores + k, values, exponential);
+            return;
+        case Link::logit: {
+            const double score = *scores;
+            values[0] = 1 / (1 + exponential(score));
+            values[1] = 1 / (1 + exponential(-score));
+            return;
+        }
+        case Link::softmax: {
+            const double largest = *std::max_element(scores, scores + k);
+            double total = 0;
+            for (std::size_t i = 0; i < k; ++i) {
+                total += values[i] = exponential(scores[i] - largest);
+            }
+            for (std::size_t i = 0; i < k; ++i) values[i] /= total;
+            return;
+        }
+    }
+}
+}  // namespace
+
+void link_scores(Link link, const double* scores, std::size_t n_rows, std::size_t n_scores,
+                 double* values, Team& team) {
+    constexpr std::size_t rows_per_task = 4096;
+    const std::size_t n_values = n_linked(link, n_scores);
+    team.for_each((n_rows + rows_per_task - 1) / rows_per_task, [&](std::size_t task, int) {
+        const std::size_t end = std::min((task + 1) * rows_per_task, n_rows);
+        for (std::size_t row = task * rows_per_task; row < end; ++row) {
+            link_row(link, scores + row * n_scores, n_scores, values + row * n_values);
+        }
+    });
 }
 
 GraphSum::GraphSum(std::uint32_t n_features, std::span<const DecisionGraph* const> graphs,
@@ -45,44 +87,9 @@ std::size_t GraphSum::nbytes() const {
     return graphs_.nbytes() + intercept_.size() * sizeof(double);
 }
 
-void GraphSum::link_row(const double* scores, double* values) const {
-    const std::size_t k = intercept_.size();
-    switch (link_) {
-        case Link::identity:
-            std::copy_n(scores, k, values);
-            return;
-        case Link::log:
-            std::transform(scores, scores + k, values, [](double s) { return std::exp(s); });
-            return;
-        case Link::logit: {
-            const double score = *scores;
-            values[0] = 1 / (1 + std::exp(score));
-            values[1] = 1 / (1 + std::exp(-score));
-            return;
-        }
-        case Link::softmax: {
-            const double largest = *std::max_element(scores, scores + k);
-            double total = 0;
-            for (std::size_t i = 0; i < k; ++i) total += values[i] = std::exp(scores[i] - largest);
-            for (std::size_t i = 0; i < k; ++i) values[i] /= total;
-            return;
-        }
-    }
-}
-
 template <class T>
 void GraphSum::scores(const T* x, std::size_t n_rows, double* out, Team& team) const {
     graphs_.add_up(x, n_rows, intercept_, out, team);
-}
-
-void GraphSum::link(const double* scores, std::size_t n_rows, double* values, Team& team) const {
-    constexpr std::size_t rows_per_task = 4096;
-    team.for_each((n_rows + rows_per_task - 1) / rows_per_task, [&](std::size_t task, int) {
-        const std::size_t end = std::min((task + 1) * rows_per_task, n_rows);
-        for (std::size_t row = task * rows_per_task; row < end; ++row) {
-            link_row(scores + row * n_scores(), values + row * n_values());
-        }
-    });
 }
 
 template <class T>
@@ -104,7 +111,7 @@ void GraphSum::predict_row(const T* x, double* out) const {
     for (std::size_t g = 0; g < n_graphs(); ++g) {
         graphs_.add_value_of(g, x, sums + (in_turns ? g % k : 0));
     }
-    link_row(sums, out);
+    link_row(link_, sums, k, out);
 }
 
 template void GraphSum::scores(const float*, std::size_t, double*, Team&) const;

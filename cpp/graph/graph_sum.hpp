@@ -23,6 +23,11 @@ enum class Link : std::uint8_t {
 };
 
 Link link_of(const std::string& name);
+// How many values n scores become.
+inline std::size_t n_linked(Link link, std::size_t n) { return link == Link::logit ? 2 : n; }
+// Values of rows out of their scores, `n_scores` a row; sums are taken in the order of the scores.
+void link_scores(Link link, const double* scores, std::size_t n_rows, std::size_t n_scores,
+                 double* values, Team& team);
 
 class GraphSum {
   public:
@@ -33,7 +38,7 @@ class GraphSum {
     std::uint32_t n_features() const { return graphs_.n_features(); }
     std::size_t n_graphs() const { return graphs_.n_graphs(); }
     std::size_t n_scores() const { return intercept_.size(); }
-    std::size_t n_values() const { return link_ == Link::logit ? 2 : intercept_.size(); }
+    std::size_t n_values() const { return n_linked(link_, intercept_.size()); }
     std::size_t nbytes() const;
     const PackedGraphs& graphs() const { return graphs_; }
 
@@ -47,11 +52,11 @@ class GraphSum {
     template <class T>
     void predict_row(const T* x, double* out) const;
     // Values of rows out of their scores.
-    void link(const double* scores, std::size_t n_rows, double* values, Team& team) const;
+    void link(const double* scores, std::size_t n_rows, double* values, Team& team) const {
+        link_scores(link_, scores, n_rows, n_scores(), values, team);
+    }
 
   private:
-    void link_row(const double* scores, double* values) const;
-
     PackedGraphs graphs_;
     std::vector<double> intercept_;
     Link link_;

@@ -9,6 +9,11 @@ import numpy
 from numpy.typing import NDArray
 
 
+def interleave(columns: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], places: Sequence[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None], wide: bool) -> tuple[NDArray[numpy.float32] | NDArray[numpy.float64], int]:
+    """
+    Columns as rows of float64 (wide) or float32 numbers; codes of categories, which have places, as these or NaN. With the first column that holds infinity, or their number.
+    """
+
 class Dataset:
     """A table as column-major small-integer codes."""
 
@@ -159,10 +164,15 @@ def pruning_prices(graph: DecisionGraph) -> NDArray[numpy.float64]:
 def prune(graph: DecisionGraph, alpha: float) -> DecisionGraph:
     """The smallest subtree that minimises impurity + alpha * leaves."""
 
-class MarginParams:
-    """Limits of a mean-margin tree; -1 means no limit."""
+def merge_siblings(graph: DecisionGraph) -> DecisionGraph:
+    """The classification tree without splits that leave no fewer rows wrong."""
 
-    def __init__(self, *, max_depth: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, ccp_alpha: float = 0.0) -> None: ...
+class MarginParams:
+    """
+    How a mean-margin tree is grown; -1 means no limit. With a start seed the power method starts at random.
+    """
+
+    def __init__(self, *, max_depth: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, ccp_alpha: float = 0.0, power_steps: int = 10, start_seed: int | None = None) -> None: ...
 
 def grow_mean_margin(x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_categories: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_classes: int, scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: MarginParams, n_jobs: int = 1) -> DecisionGraph:
     """
@@ -221,14 +231,17 @@ class GraphSum:
     def predict(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
         """The scores through the link."""
 
-    def link(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
-        """Values out of scores."""
-
     @property
     def graphs(self) -> PackedGraphs: ...
 
     @property
     def nbytes(self) -> int: ...
+
+def link(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], name: str, n_jobs: int = 1) -> NDArray[numpy.float64]:
+    """Values out of scores."""
+
+def exponential(x: float) -> float:
+    """e to the power of x, with the same bits on every machine."""
 
 class RowPredictor:
     """Predicts one row of numbers, fast."""
@@ -291,7 +304,7 @@ def shapley_by_rows(graphs: Sequence[DecisionGraph], x: Annotated[NDArray, dict(
 class TreeInTreeParams:
     """How a Tree in Tree graph is grown."""
 
-    def __init__(self, micro: GrowParams, *, n_merges: int = 2, n_rounds: int = 5, C: float = 0.0, merge_leaves: bool = False, tests: str = 'axis', scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, micro: GrowParams, *, n_merges: int = 2, n_rounds: int = 5, C: float = 0.0, merge_leaves: bool = False, tests: str = 'axis', scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, router_gain: float = 0.5, keep_last: bool = False) -> None: ...
 
 def grow_tree_in_tree(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, validation: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: TreeInTreeParams, start: DecisionGraph | None, n_jobs: int = 1, numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict:
     """

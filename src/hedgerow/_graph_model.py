@@ -210,7 +210,8 @@ class GraphModel(ShapleyModel, OwnTableParameters):
         return copy(self)._take_over(grown)
 
     def _take_over(self, grown: Grown):
-        self.__dict__.pop("gains_", None)  # of an earlier graph
+        for name in ("gains_", "calibration_"):
+            self.__dict__.pop(name, None)  # of an earlier graph
         self.__dict__.update(grown.facts)
         self.graph_ = grown.graph
         self.rebuild()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from hedgerow._conformal import IntervalRegressor, SetClassifier
 from hedgerow._estimator import Estimator, fitted, parameter
 from hedgerow._parameters import CATEGORICAL, CLASS_WEIGHT, MAX_BINS, N_JOBS
 from hedgerow._reading import TableReading
@@ -78,6 +79,7 @@ class TableModel(Estimator):
 
     def become(self, facts: dict[str, Any]) -> None:
         """Take over what a fit has found, at its end; of an earlier table nothing stays."""
+        self.__dict__.pop("calibration_", None)
         if "schema_" in facts:
             for name in _TABLE_FACTS:
                 if name not in facts:
@@ -133,7 +135,7 @@ class ClassWeightParameter(Estimator):
     )
 
 
-class TableClassifier(ClassifierMixin, TableModel):
+class TableClassifier(ClassifierMixin, SetClassifier, TableModel):
     """A classifier of rows."""
 
     classes_: np.ndarray = fitted("ndarray of shape (n_classes,)")
@@ -199,7 +201,7 @@ class TableClassifier(ClassifierMixin, TableModel):
         return self.classes_[best]
 
 
-class TableRegressor(RegressorMixin, TableModel):
+class TableRegressor(RegressorMixin, IntervalRegressor, TableModel):
     """A regressor of rows."""
 
     @property

@@ -435,8 +435,8 @@ def test_a_callback_hears_of_the_rounds_and_can_end_the_fit():
         ({"interaction_cst": [[7]]}, "'interaction_cst' names 7, which is no feature"),
         ({"validation_fraction": 1.0}, "'validation_fraction' must be"),
         ({"loss": "quantile"}, "needs 'quantile'"),
-        ({"loss": "gamma"}, "requires strictly positive y"),
-        ({"loss": "poisson"}, "requires non-negative y"),
+        ({"loss": "gamma"}, "needs targets above zero"),
+        ({"loss": "poisson"}, "needs targets that are not negative"),
     ],
 )
 def test_bad_parameters_are_named(settings, message):

@@ -12,7 +12,7 @@ from tree_sum_tables import engine, mixed
 
 from hedgerow import TreeSumClassifier, TreeSumRegressor
 
-LOSSES = ["squared", "log_loss", "classes", "poisson"]
+LOSSES = ["squared_error", "log_loss", "classes", "poisson"]
 
 
 @settings(max_examples=30, deadline=None)
@@ -28,7 +28,7 @@ def test_budgets_are_exact_and_losses_never_rise(seed, n_splits, loss, ridge):
     y = X[:, 0] + rng.normal(size=80)
     if loss == "poisson":
         y = rng.poisson(np.exp(y / 2)).astype(float)
-    elif loss != "squared":
+    elif loss != "squared_error":
         y = np.digitize(y, [0] if loss == "log_loss" else [-1, 1]).astype(np.int32)
     name = "log_loss" if loss == "classes" else loss
     out = engine(X, y, name, max_splits=n_splits, ridge=ridge, min_samples_leaf=3)
@@ -60,14 +60,17 @@ def test_weights_are_repeated_rows(loss):
     y = X[:, 0] + rng.normal(size=120)
     if loss == "poisson":
         y = rng.poisson(np.exp(y / 2)).astype(float)
-    elif loss != "squared":
+    elif loss != "squared_error":
         y = np.digitize(y, [0] if loss == "log_loss" else [-1, 1])
     many, targets = np.repeat(X, repeats, axis=0), np.repeat(y, repeats)
     if loss in ("log_loss", "classes"):
         model = TreeSumClassifier(8, min_samples_leaf=1, max_bins=None)
     else:
         model = TreeSumRegressor(
-            8, loss={"squared": "squared_error"}.get(loss, loss), min_samples_leaf=1, max_bins=None
+            8,
+            loss={"squared_error": "squared_error"}.get(loss, loss),
+            min_samples_leaf=1,
+            max_bins=None,
         )
     repeated = model.fit(many, targets)._scores(X)
     weighted = model.fit(X, y, sample_weight=repeats.astype(float))._scores(X)
@@ -81,7 +84,7 @@ def test_threads_change_nothing(loss):
     y = X[:, 0] * X[:, 1] + rng.normal(size=5000)
     if loss == "poisson":
         y = rng.poisson(np.exp(np.clip(y, -2, 2))).astype(float)
-    elif loss != "squared":
+    elif loss != "squared_error":
         y = np.digitize(y, [0] if loss == "log_loss" else [-1, 1]).astype(np.int32)
     name = "log_loss" if loss == "classes" else loss
     one, two = (engine(X, y, name, max_splits=10, n_jobs=n) for n in (1, 3))

@@ -35,13 +35,13 @@ def test_prices_save_features_and_thresholds():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("loss", ["squared", "log_loss", "poisson"])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss", "poisson"])
 def test_directions_hold_everywhere(loss, seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 8, (250, 3)).astype(float)
     X[rng.random(250) < 0.1, 2] = np.nan
     signal = 0.3 * X[:, 0] - 0.2 * X[:, 1] + np.sin(X[:, 0] * X[:, 1]) + rng.normal(size=250)
-    if loss == "squared":
+    if loss == "squared_error":
         y = signal
     elif loss == "poisson":
         y = rng.poisson(np.exp(signal / 3)).astype(float)
@@ -52,8 +52,7 @@ def test_directions_hold_everywhere(loss, seed):
     if loss == "log_loss":
         model = TreeSumClassifier(25, **settings).fit(X, y)
     else:
-        name = {"squared": "squared_error"}.get(loss, loss)
-        model = TreeSumRegressor(25, loss=name, **settings).fit(X, y)
+        model = TreeSumRegressor(25, loss=loss, **settings).fit(X, y)
     grid = np.stack(np.meshgrid(*[np.arange(8.0)] * 2, [0.0, 3.0, 5.0, 99.0], indexing="ij"), -1)
     scores = model._scores(grid.reshape(-1, 3))[:, 0].reshape(8, 8, 4)
     assert (np.diff(scores, axis=0) >= 0).all()
@@ -126,10 +125,10 @@ def test_logarithms_of_positive_numbers(loss):
             TreeSumRegressor(loss="gamma").fit(X, y - y.min())
 
 
-@pytest.mark.parametrize("loss", ["squared", "log_loss"])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
 @pytest.mark.parametrize("move", [{"max_swaps": 10}, {"tuning_passes": 3}])
 def test_moves_lower_the_loss_and_keep_the_number_of_splits(loss, move):
-    if loss == "squared":
+    if loss == "squared_error":
         X, y = load_diabetes(return_X_y=True)
     else:
         X, y = load_breast_cancer(return_X_y=True)

@@ -30,7 +30,7 @@ def grown(X, y, loss, n_scores, n_splits, *, weights=None, categorical=(), n_job
 
 
 def targets(loss, n_scores, signal, rng):
-    if loss == "squared":
+    if loss == "squared_error":
         return signal + rng.normal(scale=0.3, size=len(signal))
     if loss == "poisson":
         return rng.poisson(np.exp(signal / 2)).astype(float)
@@ -39,7 +39,7 @@ def targets(loss, n_scores, signal, rng):
     return np.digitize(signal + rng.normal(size=len(signal)), [-0.7, 0.7]).astype(np.int32)
 
 
-LOSSES = [("squared", 1), ("log_loss", 1), ("log_loss", 3), ("poisson", 1)]
+LOSSES = [("squared_error", 1), ("log_loss", 1), ("log_loss", 3), ("poisson", 1)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -64,7 +64,7 @@ def test_same_splits_and_same_leaves(loss, n_scores, seed):
     assert n_splits > 3
 
 
-@pytest.mark.parametrize("loss", ["squared", "log_loss"])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
 def test_same_sets_of_categories(loss):
     rng = np.random.default_rng(5)
     X = np.column_stack([rng.integers(0, 7, 80).astype(float), rng.normal(size=80)])
@@ -84,7 +84,7 @@ def test_same_sets_of_categories(loss):
     assert n_splits > 3
 
 
-@pytest.mark.parametrize("loss", ["squared", "log_loss"])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
 def test_the_ridge_is_three_times_that_of_the_evidence(loss):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 4))
@@ -107,10 +107,10 @@ def test_the_ridge_is_three_times_that_of_the_evidence(loss):
     final, freedom = fitted(out["ridge"])
     np.testing.assert_allclose(final.scores, scores, rtol=0, atol=1e-8)
     # The gram of classes is kept while steps by it converge.
-    assert out["freedom"] == pytest.approx(freedom, rel=1e-9 if loss == "squared" else 0.02)
+    assert out["freedom"] == pytest.approx(freedom, rel=1e-9 if loss == "squared_error" else 0.02)
     probable, freedom = fitted(out["ridge"] / 3)
     rest = ((y - probable.scores[:, 0]) ** 2).sum() / (len(X) - freedom)
-    noise = rest if loss == "squared" else 1.0
+    noise = rest if loss == "squared_error" else 1.0
     evidence = noise * freedom / (probable.values[1:] ** 2).sum()
     # The loss of classes is not quadratic: the engine finds the evidence where it is.
-    assert out["ridge"] / 3 == pytest.approx(evidence, rel=0.01 if loss == "squared" else 0.2)
+    assert out["ridge"] / 3 == pytest.approx(evidence, rel=0.01 if loss == "squared_error" else 0.2)

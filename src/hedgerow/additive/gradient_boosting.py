@@ -30,7 +30,7 @@ from hedgerow._progress import Progress, progress
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.additive.directions import DIRECTIONS, directions_of
-from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
+from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor, check_targets
 
 _FOLDS = 5  # of which rounds are chosen on some
 _JUDGED_ROWS = 20_000  # that many rows, or all five folds, are learned from to choose the rounds
@@ -212,11 +212,6 @@ class _GradientBoosting(SumModel, BinParameters):
         "ndarray of shape (n_held_judged,)", "The same of the rows that were held out."
     )
 
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        if self.loss == "quantile" and self.quantile is None:
-            raise ValueError("loss='quantile' needs 'quantile', a number from 0 to 1.")
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Boost trees.
 
@@ -235,7 +230,7 @@ class _GradientBoosting(SumModel, BinParameters):
         """
         self.check_parameters()
         table = self.read_table(X, y, sample_weight)
-        self._check_targets(table)
+        check_targets(self.loss, table.targets)
         goes_on = self.warm_start and hasattr(self, "graphs_")
         if goes_on:
             self._check_kept(table)
@@ -308,9 +303,6 @@ class _GradientBoosting(SumModel, BinParameters):
             return most, _Losses(np.empty(0), np.empty(0))
         best = np.mean([len(losses.held) - 1 for losses in found])
         return max(1, round(float(best))), found[-1]
-
-    def _check_targets(self, table: Table) -> None:
-        """Refuse targets that the loss has no value for."""
 
     def _check_kept(self, table: Table) -> None:
         if not self.schema_.is_like(table.schema) or len(self.intercept_) != _n_scores_of(table):
@@ -475,13 +467,3 @@ class GradientBoostingRegressor(SumRegressor, _GradientBoosting):
     quantile: float | None = parameter(
         None, real(0, 1, optional=True), 'Which quantile, for loss="quantile".'
     )
-
-    def _check_targets(self, table: Table) -> None:
-        low = table.targets.min(initial=np.inf)
-        if self.loss == "gamma" and low <= 0:
-            raise ValueError(f"loss='gamma' requires strictly positive y, got {low:g}.")
-        if self.loss == "poisson" and (low < 0 or table.targets.sum() <= 0):
-            raise ValueError(
-                "loss='poisson' requires non-negative y and sum(y) > 0, "
-                f"got a smallest y of {low:g}."
-            )

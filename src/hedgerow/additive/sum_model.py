@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow._engine import DecisionGraph, GraphSum, PackedGraphs, SumRowPredictor
+from hedgerow._engine import DecisionGraph, GraphSum, PackedGraphs, SumRowPredictor, link
 from hedgerow._estimator import fitted
 from hedgerow._graph_model import CATEGORY
 from hedgerow._learner import Grown
@@ -37,6 +37,19 @@ class _Summing:
         return GraphSum(*self._given)
 
 
+def check_targets(loss: str, targets: np.ndarray) -> None:
+    """Refuse targets that the loss has no value for."""
+    if loss == "gamma" and targets.min() <= 0:
+        raise ValueError(
+            f"loss 'gamma' needs targets above zero, got a smallest target of {targets.min():g}."
+        )
+    if loss == "poisson" and (targets.min() < 0 or targets.sum() <= 0):
+        raise ValueError(
+            "loss 'poisson' needs targets that are not negative and not all zero, "
+            f"got a smallest target of {targets.min():g}."
+        )
+
+
 class SumModel(GraphEnsemble, OwnTableParameters):
     """A fitted model that is a sum of graphs."""
 
@@ -46,13 +59,13 @@ class SumModel(GraphEnsemble, OwnTableParameters):
     )
 
     @property
-    def _link(self) -> str:
+    def link(self) -> str:
         """How scores become values: "identity", "log", "logit" or "softmax"."""
         raise NotImplementedError
 
     def rebuild(self) -> None:
         if hasattr(self, "graphs_"):
-            self._summing = _Summing(self.n_features_in_, self.graphs_, self.intercept_, self._link)
+            self._summing = _Summing(self.n_features_in_, self.graphs_, self.intercept_, self.link)
 
     def check_fitted(self) -> None:
         super().check_fitted()
@@ -63,11 +76,11 @@ class SumModel(GraphEnsemble, OwnTableParameters):
         for graph in self.graphs_:
             if not set(graph.feature[graph.kind == CATEGORY].tolist()) <= known:
                 raise ValueError("a graph tests categories of a feature that has none")
-        GraphSum(self.n_features_in_, self.graphs_, intercept, self._link)  # refuses what is none
+        GraphSum(self.n_features_in_, self.graphs_, intercept, self.link)  # refuses what is none
 
     @property
     def _n_scores(self) -> int:
-        return 1 if self._link == "logit" else self.n_values
+        return 1 if self.link == "logit" else self.n_values
 
     @property
     def _sum(self) -> GraphSum:
@@ -124,7 +137,7 @@ class SumModel(GraphEnsemble, OwnTableParameters):
     def _staged_values(self, X: Any) -> Iterator[np.ndarray]:
         """Values after each member or round, the last as `_values` has them, bit by bit."""
         for scores in self._staged_scores(X):
-            yield self._sum.link(scores)
+            yield link(scores, self.link)
 
     def summands(self) -> Summands:
         n_scores = len(self.intercept_)
@@ -156,7 +169,7 @@ class SumClassifier(SumModel, TableClassifier):
     """A sum of graphs whose scores are log-odds."""
 
     @property
-    def _link(self) -> str:
+    def link(self) -> str:
         return "logit" if self.n_classes_ == 2 else "softmax"
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -220,8 +233,13 @@ class SumRegressor(SumModel, TableRegressor):
 
     _links: ClassVar[dict[str, str]] = {"poisson": "log", "gamma": "log"}
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if getattr(self, "loss", None) == "quantile" and getattr(self, "quantile", None) is None:
+            raise ValueError("loss 'quantile' needs 'quantile', a number from 0 to 1.")
+
     @property
-    def _link(self) -> str:
+    def link(self) -> str:
         return self._links.get(getattr(self, "loss", "squared_error"), "identity")
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:

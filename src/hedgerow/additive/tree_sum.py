@@ -22,19 +22,11 @@ from hedgerow._learner import n_rows_of
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.additive.directions import DIRECTIONS, directions_of
-from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor
+from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor, check_targets
 from hedgerow.additive.terms import Shape, Term, shape_of, terms_of
 
 LARGEST_EXACT = 500_000  # rows x features x scores up to which "auto" searches every leaf each time
 MOST_SPLITS = 10_000  # the fit of all leaves needs a matrix of their pairs
-_ENGINE_LOSSES = {
-    "squared_error": "squared",
-    "absolute_error": "absolute",
-    "quantile": "quantile",
-    "poisson": "poisson",
-    "gamma": "gamma",
-    "log_loss": "log_loss",
-}
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ class TreeSumLearner:
     def _params(self, loss: str, table: Table, n_rows: int) -> TreeSumParams:
         given = self.settings
         return TreeSumParams(
-            loss=_ENGINE_LOSSES[loss],
+            loss=loss,
             n_classes=table.n_classes,
             max_splits=given.max_splits,
             max_members=parameters.limit(given.max_members),
@@ -106,19 +98,6 @@ def _is_exact(search: str, table: Table, n_rows: int) -> bool:
         return search == "exact"
     n_scores = table.n_classes if table.n_classes > 2 else 1
     return n_rows * table.n_features * n_scores <= LARGEST_EXACT
-
-
-def check_targets(loss: str, targets: np.ndarray) -> None:
-    """Refuse targets that the loss has no value for."""
-    if loss == "gamma" and targets.min() <= 0:
-        raise ValueError(
-            f"loss 'gamma' needs targets above zero, got a smallest target of {targets.min():g}."
-        )
-    if loss == "poisson" and (targets.min() < 0 or targets.sum() <= 0):
-        raise ValueError(
-            "loss 'poisson' needs targets that are not negative and not all zero, "
-            f"got a smallest target of {targets.min():g}."
-        )
 
 
 class TreeSum(SumModel, BinParameters):
@@ -328,8 +307,3 @@ class TreeSumRegressor(SumRegressor, TreeSum):
         parameters.real(0, 1, optional=True),
         'Which quantile is predicted, for ``loss="quantile"``.',
     )
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        if self.loss == "quantile" and self.quantile is None:
-            raise ValueError("loss 'quantile' needs 'quantile', a number from 0 to 1.")

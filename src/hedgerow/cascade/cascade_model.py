@@ -20,7 +20,7 @@ from hedgerow._progress import progress
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters
 from hedgerow.cascade.files import LayerFiles
-from hedgerow.cascade.growth import Growth, certainty
+from hedgerow.cascade.growth import Growth, certainty, mean_of_members
 from hedgerow.cascade.layers import (
     GrownForest,
     Layer,
@@ -386,7 +386,7 @@ class CascadeModel(BinParameters):
                 part = slice(start, start + _ROWS_AT_ONCE)
                 block = _side_by_side(matrix[in_play[part]], vectors, part)
                 fresh[part] = layer.vectors(block, classes, n_jobs)
-                values[in_play[part]] = fresh[part].mean(axis=1, dtype=np.float64)
+                values[in_play[part]] = mean_of_members(fresh[part])
                 if is_last and hasattr(self, "final_estimator_"):
                     block = _side_by_side(block[:, : matrix.shape[1]], fresh, part)
                     values[in_play[part]] = values_of(self.final_estimator_, block, classes)

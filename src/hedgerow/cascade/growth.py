@@ -2,9 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
+
+
+def mean_of_members(vectors: np.ndarray) -> np.ndarray:
+    """Rows x members x outputs as rows x outputs, added up in the members' order."""
+    members = np.moveaxis(vectors, 1, 0).astype(np.float64)
+    return reduce(np.add, members) / len(members)
 
 
 def certainty(values: np.ndarray) -> np.ndarray:
@@ -83,7 +90,7 @@ class Growth:
     def judge(self, vectors: np.ndarray) -> float:
         """Take in what a new layer says of the rows in play; return its gate."""
         in_play = np.concatenate([self.rows, self.held])
-        self.values[in_play] = vectors[in_play].mean(axis=1, dtype=np.float64)
+        self.values[in_play] = mean_of_members(vectors[in_play])
         self.scores.append(self.score(self.judged, self.values[self.judged]))
         if self.n_kept == len(self.scores):
             self.kept_rows, self.kept_vectors = self.rows, vectors

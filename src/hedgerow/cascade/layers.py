@@ -18,6 +18,7 @@ before: its raw columns are binned once for all layers, members and folds.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,8 @@ class FoldedMember:
 
     def values(self, matrix: np.ndarray, classes: np.ndarray | None, n_jobs: int) -> np.ndarray:
         """What the estimators say of the rows of a matrix, in the mean."""
-        return np.mean([values_of(e, matrix, classes) for e in self.estimators], axis=0)
+        said = (values_of(e, matrix, classes) for e in self.estimators)
+        return reduce(np.add, said) / len(self.estimators)
 
     @property
     def shapes(self) -> set[tuple[int, int]]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from hedgerow.comparison.peers import Peer
 
@@ -77,6 +78,8 @@ class _Nodes(NamedTuple):
 
 def _count_nodes(model: Any) -> _Nodes | None:
     """The nodes of another library's model, None where it does not show them."""
+    if isinstance(model, DummyClassifier | DummyRegressor):  # a constant is a leaf
+        return _Nodes(0, 1, np.size(getattr(model, "classes_", 0)))
     trees = _sklearn_trees(model)
     if trees:
         n_leaves = sum(int(tree.n_leaves) for tree in trees)

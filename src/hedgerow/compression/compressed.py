@@ -65,7 +65,7 @@ class CompressedModel(SumModel):
     )
 
     @property
-    def _link(self) -> str:
+    def link(self) -> str:
         return self.link_
 
     def check_fitted(self) -> None:

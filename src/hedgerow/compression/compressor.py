@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from hedgerow import _parameters as parameters
 from hedgerow._columns import take_rows
 from hedgerow._engine import DecisionGraph, GraphSum
+from hedgerow._engine import link as linked
 from hedgerow._parameters import resolve_n_jobs
 from hedgerow._table import Table
 from hedgerow._targets import read_targets
@@ -389,9 +390,7 @@ class Compressor:
             "intercept_": np.ascontiguousarray(intercept, dtype=np.float64),
             "link_": link,
         }
-        said = GraphSum(self._n_features, [], np.zeros(len(intercept)), link).link(
-            np.ascontiguousarray(scores)
-        )
+        said = linked(np.ascontiguousarray(scores), link)
         return (losses[0], losses[1]), said, facts
 
     def _loss(self, scores: np.ndarray, held: Rows) -> float:

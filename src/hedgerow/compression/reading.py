@@ -63,20 +63,12 @@ def _read_hedgerow(model: Any, schema: Schema) -> ReadSum:
     if not model.schema_.is_like(schema):
         raise UnreadableError(f"{type(model).__name__} was fitted on a table of other columns")
     if isinstance(model, SumModel):
-        return ReadSum(model.graphs_, model.intercept_, _link(model))
+        return ReadSum(model.graphs_, model.intercept_, model.link)
     members = [model] if isinstance(model, GraphModel) else model.estimators_
     graphs: list[Any] = [getattr(member, "graph_", None) for member in members]
     if any(graph is None or graph.n_features != schema.n_features for graph in graphs):
         raise UnreadableError(f"members of {type(model).__name__} are no graphs of the whole table")
     return _mean(graphs)
-
-
-def _link(model: SumModel) -> str:
-    if hasattr(model, "link_"):
-        return model.link_
-    if hasattr(model, "classes_"):
-        return "logit" if model.n_classes_ == 2 else "softmax"
-    return "log" if getattr(model, "loss", "") in ("poisson", "gamma") else "identity"
 
 
 def _mean(graphs: list[DecisionGraph]) -> ReadSum:

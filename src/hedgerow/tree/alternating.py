@@ -118,14 +118,15 @@ class AlternatingLearner(Learner):
         alpha, class_weight = self.settings.ccp_alpha, getattr(self.settings, "class_weight", None)
         unpruned = {"ccp_alpha": 0.0, "class_weight": None}
         cart = CartLearner(Settings(vars(self.settings) | unpruned))
-        tree = cart.grow(table, rows, table.weighed(class_weight, weights), seed).graph
-        if parameters.is_word(alpha, "auto"):
+        price = None
+        if parameters.is_word(alpha, "auto"):  # before the tree: of many classes each takes much
             data = table.bins(self.settings.max_bins, self.n_jobs)
             held_out = HeldOut(table, data, rows, weights, class_weight, self.n_jobs)
             price = held_out.price(
                 lambda part: cart.grow(table, part.rows, part.weights, seed).graph
             )
-            alpha = price * price_unit(table, tree)
+        tree = cart.grow(table, rows, table.weighed(class_weight, weights), seed).graph
+        alpha = alpha if price is None else price * price_unit(table, tree)
         return Grown(prune(tree, alpha) if alpha > 0 else tree, {"ccp_alpha_": float(alpha)})
 
 

@@ -121,6 +121,8 @@ class ContestLearner(Learner):
                 ]
                 scores[name] = trials.score(table, [g.graph for g in grown], self.n_jobs)
                 entries[name] = learner, candidate_seed, grown[:1]
+            except MemoryError:  # no fault of the candidate
+                raise
             except Exception as error:
                 scores[name] = np.nan
                 failures.append(f"{name}: {type(error).__name__}: {error}")

@@ -110,11 +110,13 @@ class HeldOut:
             reached = self._apply(tree, test.rows)
             weights = _weights_of(test)
             n_judged, weight = n_judged + test.n_rows, weight + weights.sum()
-            constant = self._losses(tree, np.zeros_like(reached), test.rows)
+            losses = self._losses(tree, test.rows)
+            constant = losses(np.zeros_like(reached))
             for at, nodes in enumerate(_pruned(tree, prices)):
-                gain = constant - self._losses(tree, nodes[reached], test.rows)
+                gain = constant - losses(nodes[reached])
                 gains[:, at] += gain @ weights
                 squares[:, at] += gain**2 @ weights
+            del tree, losses  # of many classes, two trees at a time would be too much
         if n_judged < 2:
             return 1.0
         gains, squares = gains / weight, squares / weight
@@ -131,8 +133,8 @@ class HeldOut:
         total = 0.0
         for train, test in self.splits(n_judged):
             graph = grow(train)
-            losses = self._losses(graph, self._apply(graph, test.rows), test.rows)[0]
-            total += float(losses @ _weights_of(test))
+            losses = self._losses(graph, test.rows)(self._apply(graph, test.rows))
+            total += float(losses[0] @ _weights_of(test))
         return total
 
     @cached_property
@@ -146,14 +148,16 @@ class HeldOut:
             return graph.apply(self.table.matrix(), self.n_jobs, rows)
         return graph.apply_rows(self.data, rows)
 
-    def _losses(self, graph: DecisionGraph, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The losses of rows at nodes: wrong classes and squared errors of probabilities, or
-        squared errors of numbers."""
+    def _losses(self, graph: DecisionGraph, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """A function from the nodes of rows to their losses: wrong classes and squared errors of
+        probabilities, or squared errors of numbers."""
         value, targets = graph.value, self.table.targets[rows]
         if not self.table.n_classes:
-            return (value[nodes, 0] - targets)[None] ** 2
-        wrong = value.argmax(axis=1)[nodes] != targets
-        return np.stack([wrong, 1 + (value**2).sum(axis=1)[nodes] - 2 * value[nodes, targets]])
+            return lambda nodes: (value[nodes, 0] - targets)[None] ** 2
+        best, squares = value.argmax(axis=1), np.einsum("ij,ij->i", value, value)
+        return lambda nodes: np.stack(
+            [best[nodes] != targets, 1 + squares[nodes] - 2 * value[nodes, targets]]
+        )
 
 
 def price_unit(table: Table, tree: DecisionGraph) -> float:
