@@ -102,7 +102,7 @@ PUBLIC = {
         "TreeEmbeddingRegressor",
         "diagnose",
     ],
-    "hedgerow.export": ["ExportError", "Program", "read"],
+    "hedgerow.export": ["ExportError", "Program", "read", "to_javascript"],
     "hedgerow.forest": [
         "AdaBoostClassifier",
         "AdaBoostRegressor",

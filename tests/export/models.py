@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from small_models import fitted, small, table, targets
 
 import hedgerow
@@ -103,4 +104,28 @@ def example(name):
     return FURTHER[name]() if name in FURTHER else fitted(name)
 
 
-__all__ = ["FURTHER", "NAMES", "REFUSED", "example", "small"]
+WORDS = ["'; alert(1); //", '"', "`${1}`", "a\nb", "nul\0", "\u2028", "</script>", "class", "größe",
+         "__proto__", "constructor", "", "0", "\\", "select"]  # fmt: skip
+
+
+@cache
+def hostile_model():
+    """Names, categories and classes out of what ends strings and comments."""
+    places = np.arange(len(WORDS) * 6) % len(WORDS)
+    words = np.array(WORDS, dtype=object)
+    X = pd.DataFrame({word: pd.Categorical(words[(places + 1) % len(WORDS)]) for word in WORDS[:3]})
+    for word in WORDS[3:]:
+        X[word] = np.arange(len(X)) * 7 % 11 + 0.5
+    model = hedgerow.DecisionTreeClassifier(max_depth=8)
+    return model.fit(X, words[places].astype(str))
+
+
+@cache
+def streets():
+    """A tree on a feature of ten thousand categories."""
+    rows = np.arange(20_000)
+    X = pd.DataFrame({"place": pd.Categorical([f"street {i % 10_000}" for i in rows])})
+    return hedgerow.DecisionTreeClassifier().fit(X, rows * 7 % 10_000 % 3)
+
+
+__all__ = ["FURTHER", "NAMES", "REFUSED", "example", "hostile_model", "small", "streets"]

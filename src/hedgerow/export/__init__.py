@@ -7,10 +7,13 @@ Parts
 `reference`    what a program says, computed with NumPy: the judge of all targets
 `arithmetic`   the functions that every target computes alike
 `facts`        header, checksum and self-test of an exported file
+`javascript`   an ES module
+`running`      exports in their real runtimes
 `words`        names and categories in comments and identifiers: never code
 """
 
+from hedgerow.export.javascript import to_javascript
 from hedgerow.export.program import Program
 from hedgerow.export.reading import ExportError, read
 
-__all__ = ["ExportError", "Program", "read"]
+__all__ = ["ExportError", "Program", "read", "to_javascript"]
