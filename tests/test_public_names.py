@@ -102,7 +102,15 @@ PUBLIC = {
         "TreeEmbeddingRegressor",
         "diagnose",
     ],
-    "hedgerow.export": ["ExportError", "Program", "read", "to_javascript"],
+    "hedgerow.export": [
+        "TARGETS",
+        "Check",
+        "ExportError",
+        "Program",
+        "check",
+        "read",
+        "to_javascript",
+    ],
     "hedgerow.forest": [
         "AdaBoostClassifier",
         "AdaBoostRegressor",

@@ -13,7 +13,9 @@ import hedgerow
 import hedgerow.papers
 from hedgerow.datasets import load_data
 
-COMMANDS = ["compare", "train", "compress", "predict", "show", "explain", "reproduce", "data"]
+COMMANDS = [
+    *("compare", "train", "compress", "predict", "show", "explain", "export", "reproduce", "data"),
+]
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from export.rows import adversarial
 
 import hedgerow
 from hedgerow.export import ExportError, read, to_javascript
-from hedgerow.export.facts import as_written
 from hedgerow.export.reference import answers, evaluate
 from hedgerow.export.running import run_javascript
 
@@ -22,7 +21,7 @@ def test_every_model_says_the_same_bits_in_node(name):
     program = read(example(name)[0])
     matrix = adversarial(program, N_ROWS)
     values, decisions = evaluate(program, matrix)
-    ran = run_javascript(to_javascript(program), program, as_written(program, matrix))
+    ran = run_javascript(to_javascript(program), program, matrix)
     assert ran.values.tobytes() == values.tobytes()
     if ran.chosen is not None:
         assert (ran.chosen == answers(program, values, decisions)[0]).all()
@@ -34,7 +33,7 @@ def test_infinite_numbers_go_the_way_of_large_ones():
     matrix = adversarial(program, 500)
     for f, sign in ((0, np.inf), (1, -np.inf)):
         matrix[::2, f] = sign
-    ran = run_javascript(to_javascript(program), program, as_written(program, matrix))
+    ran = run_javascript(to_javascript(program), program, matrix)
     assert ran.values.tobytes() == evaluate(program, matrix)[0].tobytes()
 
 
@@ -44,14 +43,14 @@ def test_text_of_the_table_is_never_code():
     text = to_javascript(program, name="*/ alert(1) \n alert(2)")
     assert text.isascii() and "</script" not in text
     assert all(line.startswith("//") for line in text.splitlines()[: text.count("checksum")])
-    ran = run_javascript(text, program, as_written(program, matrix))
+    ran = run_javascript(text, program, matrix)
     assert ran.values.tobytes() == evaluate(program, matrix)[0].tobytes()
 
 
 def test_ten_thousand_categories_are_kept_apart():
     program = read(streets())
     matrix = np.append(np.arange(10_000.0), np.nan)[:, None]
-    ran = run_javascript(to_javascript(program), program, as_written(program, matrix))
+    ran = run_javascript(to_javascript(program), program, matrix)
     assert ran.values.tobytes() == evaluate(program, matrix)[0].tobytes()
 
 

@@ -8,6 +8,7 @@ import typer
 from hedgerow.cli.compare import compare
 from hedgerow.cli.compress import compress
 from hedgerow.cli.data import data
+from hedgerow.cli.export import export
 from hedgerow.cli.reproduce import reproduce
 from hedgerow.cli.show import explain, show
 from hedgerow.cli.train import predict, train
@@ -40,6 +41,7 @@ _add(
 _add(predict, "hedgerow predict houses.hedgerow new.csv --out predicted.csv")
 _add(show, "hedgerow show houses.hedgerow --as rules")
 _add(explain, "hedgerow explain houses.hedgerow new.csv --row 17")
+_add(export, "hedgerow export houses.hedgerow --to javascript --check new.csv")
 _add(
     reproduce,
     "hedgerow reproduce tree-in-tree --table 1 --quick",

@@ -86,6 +86,20 @@ ModelFile = Annotated[
 ]
 
 
+def parse_settings(settings: Iterable[str] | None) -> dict[str, Any]:
+    """Settings from "name=value"; values are JSON, or words where they are not."""
+    parsed: dict[str, Any] = {}
+    for text in settings or []:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"'--set' must be like max_depth=5, got {text!r}.")
+        try:
+            parsed[name] = json.loads("null" if value == "None" else value)
+        except json.JSONDecodeError:
+            parsed[name] = value
+    return parsed
+
+
 def note(text: str) -> None:
     """Say something on stderr, beside the result."""
     console = Console(stderr=True)

@@ -1,6 +1,5 @@
 """``hedgerow train`` and ``hedgerow predict``: a table to a model, a model to predictions."""
 
-import json
 import sys
 from collections import Counter
 from contextlib import nullcontext
@@ -96,7 +95,10 @@ def train(
             raise typer.BadParameter(f"'{model}' may be {' or '.join(names)}.")
         (entry,) = names.values()
         estimator = entry.make(known, seed=seed, n_jobs=jobs)
-        fitted = estimator.set_params(**_parse(settings)).fit(X, y)
+        given = options.parse_settings(settings)
+        if "callback" in given:
+            raise typer.BadParameter("'--set' cannot give 'callback', a function: use Python.")
+        fitted = estimator.set_params(**given).fit(X, y)
     if table.reading is not None:
         fitted.reading_ = table.reading
     hedgerow.save(fitted, out)
@@ -121,22 +123,6 @@ def train(
         )
         if held_out is not None:
             print(held_out)
-
-
-def _parse(settings: list[str] | None) -> dict[str, Any]:
-    """Parameters from "name=value"; values are JSON, or words where they are not."""
-    parsed: dict[str, Any] = {}
-    for text in settings or []:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"'--set' must be like max_depth=5, got {text!r}.")
-        if name == "callback":
-            raise typer.BadParameter("'--set' cannot give 'callback', a function: use Python.")
-        try:
-            parsed[name] = json.loads("null" if value == "None" else value)
-        except json.JSONDecodeError:
-            parsed[name] = value
-    return parsed
 
 
 def predict(

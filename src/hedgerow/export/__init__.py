@@ -9,11 +9,13 @@ Parts
 `facts`        header, checksum and self-test of an exported file
 `javascript`   an ES module
 `running`      exports in their real runtimes
+`targets`      the list of formats, and the check of an export
 `words`        names and categories in comments and identifiers: never code
 """
 
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.program import Program
 from hedgerow.export.reading import ExportError, read
+from hedgerow.export.targets import TARGETS, Check, check
 
-__all__ = ["ExportError", "Program", "read", "to_javascript"]
+__all__ = ["TARGETS", "Check", "ExportError", "Program", "check", "read", "to_javascript"]

@@ -6,10 +6,10 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from hedgerow.export.facts import as_written
 from hedgerow.export.javascript import literal
 from hedgerow.export.program import Program
 
@@ -56,7 +56,7 @@ class Ran:
     seconds: float
 
 
-def run_javascript(text: str, program: Program, rows: list[list[Any]]) -> Ran:
+def run_javascript(text: str, program: Program, matrix: np.ndarray) -> Ran:
     """Rows through a module in Node; its self-test runs as well."""
     node = shutil.which("node")
     if node is None:
@@ -64,13 +64,15 @@ def run_javascript(text: str, program: Program, rows: list[list[Any]]) -> Ran:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "model.mjs").write_text(text)
-        (place / "rows.mjs").write_text(f"export const rows = {literal(rows)};\n")
+        (place / "rows.mjs").write_text(
+            f"export const rows = {literal(as_written(program, matrix))};\n"
+        )
         (place / "run.mjs").write_text(_NODE)
         ran = subprocess.run([node, "run.mjs"], cwd=folder, capture_output=True, text=True)
         if ran.returncode:
             raise RuntimeError(f"Node failed: {ran.stderr.strip()}")
         version, nanoseconds, _ = json.loads(ran.stdout)
-        values = np.fromfile(place / "values").reshape(len(rows), program.n_values)
+        values = np.fromfile(place / "values").reshape(len(matrix), program.n_values)
         chosen = np.fromfile(place / "chosen", dtype=np.int32)
     named = None if program.outputs[0].classes is None else chosen
     return Ran(f"Node {version}", values, named, nanoseconds * 1e-9)
