@@ -41,6 +41,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from hedgerow._journal import Journal
 from hedgerow.papers import study
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -350,7 +351,7 @@ class Results:
     name: str
 
     def __post_init__(self):
-        self.journal = study.Journal(RESULTS / f"{self.name}.jsonl")
+        self.journal = Journal(RESULTS / f"{self.name}.jsonl")
         self.run = 1 + max((line["run"] for line in self.lines), default=0)
 
     @property
