@@ -15,14 +15,12 @@ void bind_tao(nanobind::module_& m);
 void bind_additive(nanobind::module_& m);
 void bind_boost(nanobind::module_& m);
 
-NB_MODULE(_engine, m) {
-#ifdef __AVX2__
-    if (!__builtin_cpu_supports("avx2")) {
-        throw nanobind::import_error(
-            "this build of hedgerow needs a processor with AVX2; build it on this machine, or with "
-            "-Ccmake.define.HEDGEROW_AVX2=OFF");
-    }
-#endif
+// The module of one kind of processor is called after it; to Python, and to pickles, all are the
+// same.
+#define HEDGEROW_MODULE(name, m) NB_MODULE(name, m)
+
+HEDGEROW_MODULE(HEDGEROW_ENGINE, m) {
+    m.attr("__name__") = "hedgerow._engine";
     m.doc() = "hedgerow's C++ engine: binned data sets, growing, decision graphs, prediction.";
     hedgerow::guard_gil();
     bind_data(m);

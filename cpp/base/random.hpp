@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/portable.hpp"
+
 namespace hedgerow {
 
 // SplitMix64's finaliser: every input bit reaches every output bit.
@@ -27,9 +29,7 @@ class Random {
         return out;
     }
     // Uniform in 0..n-1; the bias of the multiplication is below n / 2^64.
-    std::uint64_t below(std::uint64_t n) {
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
-    }
+    std::uint64_t below(std::uint64_t n) { return multiply_high(next(), n); }
     // Uniform in [0, 1) with 53 bits.
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 

@@ -4,13 +4,15 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/portable.hpp"
+
 namespace hedgerow {
 
 namespace {
 
 constexpr std::size_t rows_per_task = 16384;
 
-using Pair [[gnu::vector_size(16)]] = std::int64_t;
+using Pair = Lanes<std::int64_t, 2>;
 
 // The largest power of two that keeps |number| * scale below 2^bits.
 double scale_for(double number, int bits) {
@@ -62,8 +64,8 @@ void add_rows(const BoostTable& table, const RowValues& values, std::span<const 
     };
     std::size_t i = 0;
     for (; i + ahead < rows.size(); ++i) {
-        __builtin_prefetch(table.row(rows[i + ahead]));
-        __builtin_prefetch(of_row + rows[i + ahead]);
+        prefetch(table.row(rows[i + ahead]));
+        prefetch(of_row + rows[i + ahead]);
         add_row(rows[i]);
     }
     for (; i < rows.size(); ++i) add_row(rows[i]);

@@ -16,6 +16,8 @@
 #include <span>
 #include <vector>
 
+#include "base/portable.hpp"
+
 namespace hedgerow {
 
 struct ObliqueTerm {
@@ -71,13 +73,13 @@ class ObliqueTest {
         double missing;
     };
 
-    using Four = double __attribute__((vector_size(32)));
+    using Four = Lanes<double, 4>;
 
     template <class T>
     static Four load(const T* x) {
-        T __attribute__((vector_size(4 * sizeof(T)))) four;
+        Lanes<T, 4> four;
         std::memcpy(&four, x, sizeof four);
-        return __builtin_convertvector(four, Four);
+        return convert_lanes<Four>(four);
     }
 
     const double* weight() const { return numbers_.data() + n_numbers_; }

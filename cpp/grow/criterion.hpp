@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/portable.hpp"
 #include "grow/impurity.hpp"
 
 namespace hedgerow {
@@ -273,17 +274,17 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
     }
 
   private:
-    // The changes of the two sums of squares. `Lanes` are one integer, or four of 32 bits at a time
-    // (1.4x on ten classes; the compiler does not find this loop worth vectorising by itself).
-    template <class Lanes>
+    // The changes of the two sums of squares. `Counts` are one integer, or four of 32 bits at a
+    // time (1.4x on ten classes; the compiler does not find this loop worth vectorising by itself).
+    template <class Counts>
     Sum move_counts(const Number* bin) {
         Number* left = this->left_.data();
         Number* right = this->right_.data();
-        Lanes moved{}, gained{}, lost{};
-        constexpr std::uint32_t n_lanes = std::is_integral_v<Lanes> ? 1 : 4;
+        Counts moved{}, gained{}, lost{};
+        constexpr std::uint32_t n_lanes = std::is_integral_v<Counts> ? 1 : 4;
         for (std::uint32_t k = 0; k < this->n_padded_; k += n_lanes) {
-            const auto b = load<Lanes>(bin + k), l = load<Lanes>(left + k),
-                       r = load<Lanes>(right + k);
+            const auto b = load<Counts>(bin + k), l = load<Counts>(left + k),
+                       r = load<Counts>(right + k);
             moved += b;
             gained += b * (l + l + b);
             lost += b * (r + r - b);
@@ -294,29 +295,29 @@ class GiniSides : public ClassSides<GiniSides<Stats>, Stats> {
         squares_right_ -= total_of(lost);
         return total_of(moved);
     }
-    using FourCounts = std::uint32_t __attribute__((vector_size(16)));
+    using FourCounts = Lanes<std::uint32_t, 4>;
 
-    template <class Lanes>
-    static Lanes load(const Number* from) {
-        if constexpr (std::is_integral_v<Lanes>) {
-            return static_cast<Lanes>(*from);
+    template <class Counts>
+    static Counts load(const Number* from) {
+        if constexpr (std::is_integral_v<Counts>) {
+            return static_cast<Counts>(*from);
         } else {
-            Lanes lanes;
+            Counts lanes;
             std::memcpy(&lanes, from, sizeof lanes);
             return lanes;
         }
     }
-    template <class Lanes>
-    static void store(Number* to, Lanes lanes) {
-        if constexpr (std::is_integral_v<Lanes>) {
+    template <class Counts>
+    static void store(Number* to, Counts lanes) {
+        if constexpr (std::is_integral_v<Counts>) {
             *to = static_cast<Number>(lanes);
         } else {
             std::memcpy(to, &lanes, sizeof lanes);
         }
     }
-    template <class Lanes>
-    static Sum total_of(Lanes lanes) {
-        if constexpr (std::is_integral_v<Lanes>) {
+    template <class Counts>
+    static Sum total_of(Counts lanes) {
+        if constexpr (std::is_integral_v<Counts>) {
             return static_cast<Sum>(lanes);
         } else {
             return static_cast<Sum>((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]));

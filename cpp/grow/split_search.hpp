@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/portable.hpp"
 #include "base/random.hpp"
 #include "grow/category_split.hpp"
 #include "grow/criterion.hpp"
@@ -25,9 +26,8 @@ namespace detail {
 
 // Takes the present state of the sides if it is the best so far; a border right after code `a`.
 template <class Sides>
-inline __attribute__((always_inline)) bool take_border(const Sides& sides, const SplitRules& rules,
-                                                       std::int32_t feature, std::uint32_t a,
-                                                       bool missing_left, Split& best) {
+HEDGEROW_INLINE bool take_border(const Sides& sides, const SplitRules& rules, std::int32_t feature,
+                                 std::uint32_t a, bool missing_left, Split& best) {
     if (!rules.allow(sides) || !sides.may_beat(best.score - 2 * rules.tolerance)) return false;
     const double score = sides.score();
     if (!rules.better(score, feature, best)) return false;

@@ -1,0 +1,3 @@
+"""Which builds of the engine this processor runs."""
+
+kinds: str
