@@ -110,6 +110,7 @@ PUBLIC = {
         "check",
         "read",
         "to_javascript",
+        "to_python",
     ],
     "hedgerow.forest": [
         "AdaBoostClassifier",

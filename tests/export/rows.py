@@ -1,9 +1,13 @@
 """Rows that are hard for an export: at thresholds and one step beside them, missing, denormal."""
 
+import os
+
 import numpy as np
 
 from hedgerow.export.facts import compared_with
 
+# Of each model and target; HEDGEROW_EXPORT_ROWS=100000 for the full proof.
+N_ROWS = int(os.environ.get("HEDGEROW_EXPORT_ROWS", "2000"))
 EDGES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-45, 1.0, -1.0, 1e30, -1e30, 3.4e38, -3.4e38]
 
 

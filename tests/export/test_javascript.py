@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 from export.models import NAMES, example, hostile_model, streets
-from export.rows import adversarial
+from export.rows import N_ROWS, adversarial
 
 import hedgerow
 from hedgerow.export import ExportError, read, to_javascript
@@ -13,7 +13,6 @@ from hedgerow.export.reference import answers, evaluate
 from hedgerow.export.running import run_javascript
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
-N_ROWS = 2000
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,7 +7,10 @@ Parts
 `reference`    what a program says, computed with NumPy: the judge of all targets
 `arithmetic`   the functions that every target computes alike
 `facts`        header, checksum and self-test of an exported file
+`columns`      what columns hold, for targets that keep categories as they are
+`parts`        the functions of a template that a model needs
 `javascript`   an ES module
+`python`       one file without imports
 `running`      exports in their real runtimes
 `targets`      the list of formats, and the check of an export
 `words`        names and categories in comments and identifiers: never code
@@ -15,7 +18,17 @@ Parts
 
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.program import Program
+from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
 from hedgerow.export.targets import TARGETS, Check, check
 
-__all__ = ["TARGETS", "Check", "ExportError", "Program", "check", "read", "to_javascript"]
+__all__ = [
+    "TARGETS",
+    "Check",
+    "ExportError",
+    "Program",
+    "check",
+    "read",
+    "to_javascript",
+    "to_python",
+]

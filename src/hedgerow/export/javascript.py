@@ -2,16 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import fields
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hedgerow.export import program as p
 from hedgerow.export.facts import header, self_test
+from hedgerow.export.parts import functions
 from hedgerow.export.reading import ExportError, read
 
 _LARGEST_WHOLE = 2**53  # JavaScript's numbers tell whole numbers apart up to here
@@ -111,6 +109,7 @@ def to_javascript(model: Any, *, name: str = "model") -> str:
         f"values: {literal(program.values)}, "
         f"decisions: {literal(program.decisions)}, steps: [\n" + ",\n".join(steps) + "\n]}"
     )
+    needed = ["run", "largest", *(type(step).__name__.lower() for step in program.steps)]
     test = self_test(program)
     rows = zip(test.rows, test.values, strict=True)
     tests = ",\n".join(f"[{literal(row)}, {literal(values)}]" for row, values in rows)
@@ -125,7 +124,7 @@ def to_javascript(model: Any, *, name: str = "model") -> str:
         outputs=literal(shown),
         model=table,
         api=api,
-        functions=_functions([type(step).__name__.lower() for step in program.steps]),
+        functions="\n\n".join(functions("predict.js", "function", "//", needed)),
         tests=tests,
     )
     test_command = "import('./model.mjs').then((m) => console.log(m.selfTest()))"
@@ -205,27 +204,3 @@ def _graph(graph: p.Graph) -> str:
         f"{{tests: {shown}, sets: {literal(sets)}, obliques: [{obliques}], "
         f"values: {literal(graph.values)}}}"
     )
-
-
-@cache
-def _parts() -> dict[str, str]:
-    """The functions of the template, by name, each with its comment."""
-    text = (Path(__file__).parent / "templates" / "predict.js").read_text()
-    found = {}
-    for part in text.strip().split("\n\n")[1:]:
-        name = re.search(r"^function (\w+)", part, re.MULTILINE)
-        assert name is not None
-        found[name[1]] = part
-    return found
-
-
-def _functions(steps: Iterable[str]) -> str:
-    """The functions that some steps need, in the order of the template."""
-    parts, needed, waiting = _parts(), set(), ["run", "largest", *steps]
-    while waiting:
-        name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            code = re.sub("//.*", "", parts[name])
-            waiting += [other for other in parts if re.search(rf"\b{other}\b[(,)]", code)]
-    return "\n\n".join(part for name, part in parts.items() if name in needed)

@@ -3,9 +3,11 @@
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,27 @@ const chosen = model.classes
 writeFileSync("values", Float64Array.from(answers.flat()));
 writeFileSync("chosen", Int32Array.from(chosen));
 console.log(JSON.stringify([process.version, nanoseconds, model.selfTest()]));
+"""
+_PYTHON = """\
+import array, json, platform, time
+import model
+with open("rows.json") as file:
+    rows = json.load(file)
+answer = getattr(model, "predict_proba", None) or model.predict
+began = time.perf_counter()
+answers = [answer(row) for row in rows]
+seconds = time.perf_counter() - began
+if isinstance(answers[0], list):
+    answers = [value for values in answers for value in values]
+classes = [(type(label), label) for label in getattr(model, "CLASSES", ())]
+labels = map(model.predict, rows) if classes else ()
+chosen = [classes.index((type(label), label)) for label in labels]
+with open("values", "wb") as file:
+    file.write(array.array("d", answers).tobytes())
+with open("chosen", "wb") as file:
+    file.write(array.array("i", chosen).tobytes())
+model.self_test()
+print(json.dumps([platform.python_version(), seconds]))
 """
 
 
@@ -56,6 +79,17 @@ class Ran:
     seconds: float
 
 
+def run_python(text: str, program: Program, matrix: np.ndarray, **settings: Any) -> Ran:
+    """Rows through a file in a Python of its own, without other packages."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "model.py").write_text(text)
+        (place / "rows.json").write_text(json.dumps(as_written(program, matrix)))
+        (place / "run.py").write_text(_PYTHON)
+        version, seconds = json.loads(_output([sys.executable, "-S", "run.py"], folder, "Python"))
+        return Ran(f"Python {version}", *_results(place, program, len(matrix)), seconds)
+
+
 def run_javascript(text: str, program: Program, matrix: np.ndarray) -> Ran:
     """Rows through a module in Node; its self-test runs as well."""
     node = shutil.which("node")
@@ -68,11 +102,21 @@ def run_javascript(text: str, program: Program, matrix: np.ndarray) -> Ran:
             f"export const rows = {literal(as_written(program, matrix))};\n"
         )
         (place / "run.mjs").write_text(_NODE)
-        ran = subprocess.run([node, "run.mjs"], cwd=folder, capture_output=True, text=True)
-        if ran.returncode:
-            raise RuntimeError(f"Node failed: {ran.stderr.strip()}")
-        version, nanoseconds, _ = json.loads(ran.stdout)
-        values = np.fromfile(place / "values").reshape(len(matrix), program.n_values)
-        chosen = np.fromfile(place / "chosen", dtype=np.int32)
-    named = None if program.outputs[0].classes is None else chosen
-    return Ran(f"Node {version}", values, named, nanoseconds * 1e-9)
+        version, nanoseconds, _ = json.loads(_output([node, "run.mjs"], folder, "Node"))
+        results = _results(place, program, len(matrix))
+        return Ran(f"Node {version}", *results, nanoseconds * 1e-9)
+
+
+def _output(command: list[str], folder: str, runtime: str) -> str:
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if ran.returncode:
+        raise RuntimeError(f"{runtime} failed: {ran.stderr.strip()}")
+    return ran.stdout
+
+
+def _results(folder: Path, program: Program, n_rows: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """The values and the classes that a program left in two files."""
+    values = np.fromfile(folder / "values").reshape(n_rows, program.n_values)
+    if program.outputs[0].classes is None:
+        return values, None
+    return values, np.fromfile(folder / "chosen", dtype=np.int32)

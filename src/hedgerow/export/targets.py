@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from hedgerow.export.javascript import to_javascript
+from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
-from hedgerow.export.running import Ran, run_javascript
+from hedgerow.export.running import Ran, run_javascript, run_python
 
 _AGREES = 1e-9  # of numbers whose last bits the model itself leaves to a matrix product
 
@@ -34,6 +35,7 @@ class Target:
 
 TARGETS = {
     "javascript": Target(".mjs", to_javascript, run_javascript),
+    "python": Target(".py", to_python, run_python),
 }
 
 
