@@ -112,7 +112,7 @@ def to_python(model: Any, *, name: str = "model", form: str = "auto") -> str:
     def graph_0(x):
         petal_length_cm = x[2]
         petal_width_cm = x[3]
-        if not petal_length_cm > 2.449999988079071:
+        if petal_length_cm <= 2.45:
             return 1.0, 0.0, 0.0
         if not petal_width_cm > 1.75:
     """
