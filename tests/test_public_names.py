@@ -109,6 +109,7 @@ PUBLIC = {
         "Program",
         "check",
         "read",
+        "to_c",
         "to_javascript",
         "to_python",
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from hedgerow.export import TARGETS
 
-RUNTIMES = {"javascript": "node"}
+RUNTIMES = {"javascript": "node", "c": "gcc"}
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ Parts
 `facts`        header, checksum and self-test of an exported file
 `columns`      what columns hold, for targets that keep categories as they are
 `parts`        the functions of a template that a model needs
+`c`            one C header: its steps; `c_graphs` its tests and numbers, `c_text` its tables
+`rounding`     leaves in fewer bytes, and what that costs
 `javascript`   an ES module
 `python`       one file without imports
 `running`      exports in their real runtimes
@@ -16,6 +18,7 @@ Parts
 `words`        names and categories in comments and identifiers: never code
 """
 
+from hedgerow.export.c import to_c
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.program import Program
 from hedgerow.export.python import to_python
@@ -29,6 +32,7 @@ __all__ = [
     "Program",
     "check",
     "read",
+    "to_c",
     "to_javascript",
     "to_python",
 ]

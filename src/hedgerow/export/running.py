@@ -1,10 +1,13 @@
 """Exports in their real runtimes: what they say of rows, and how long they take."""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +54,36 @@ with open("chosen", "wb") as file:
     file.write(array.array("i", chosen).tobytes())
 model.self_test()
 print(json.dumps([platform.python_version(), seconds]))
+"""
+_C = """\
+#include "model.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(void) {{
+  FILE *in = fopen("rows", "rb"), *values = fopen("values", "wb"), *chosen = fopen("chosen", "wb");
+  const long n = {n_rows};
+  long i, j;
+  {row} *x = ({row} *)malloc((n * {n_features} + 1) * sizeof *x);
+  double read;
+  {value} p[{n_values}];
+  volatile double kept = 0;
+  for (i = 0; i < n * {n_features}; i++) {{
+    if (fread(&read, sizeof read, 1, in) != 1) return 1;
+    {store}
+  }}
+  clock_t began = clock();
+  for (i = 0; i < n; i++) {{ {answer}; kept = p[0]; }}
+  const double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+  for (i = 0; i < n; i++) {{
+    {answer};
+    for (j = 0; j < {n_values}; j++) {{ read = p[j]; fwrite(&read, sizeof read, 1, values); }}
+    {choose}
+  }}
+  (void)kept;
+  printf("[%.9g, %d]", seconds, {name}_self_test());
+  return fclose(values) || fclose(chosen);
+}}
 """
 
 
@@ -105,6 +138,74 @@ def run_javascript(text: str, program: Program, matrix: np.ndarray) -> Ran:
         version, nanoseconds, _ = json.loads(_output([node, "run.mjs"], folder, "Node"))
         results = _results(place, program, len(matrix))
         return Ran(f"Node {version}", *results, nanoseconds * 1e-9)
+
+
+def run_c(
+    text: str,
+    program: Program,
+    matrix: np.ndarray,
+    *,
+    numbers: str = "double",
+    leaves: str = "double",
+    compiler: Sequence[str] | None = None,
+    **settings: Any,
+) -> Ran:
+    """Rows through a header, compiled as C or by a compiler of C++; its self-test runs as well.
+
+    Numbers that the header does not take, such as parts of whole ones, are rounded down.
+    """
+    command = list(compiler or [found_compiler(), "-std=c99", "-O2"])
+    name = re.findall(r"(\w+)_self_test\(void\)", text)[0]
+    is_class = program.outputs[0].classes is not None
+    is_single, n = program.graph is not None and leaves != "uint8", program.n_values
+    answer = f"{name}_predict{'_proba' if is_class else ''}(x + i * {program.n_features}, p)"
+    if n == 1 and not is_class:
+        answer = f"p[0] = {name}_predict(x + i * {program.n_features})"
+    row = re.findall(r"numbers of type (\w+),", text)[0]
+    store = f"x[i] = ({row})read;"
+    if numbers == "ranks":
+        store = f"x[i] = {name}_code(i % {program.n_features}, read);"
+    elif numbers in ("int16", "int32"):
+        store = f"x[i] = read != read ? {name.upper()}_MISSING : ({row})read;"
+        most = np.iinfo(numbers).max
+        matrix = np.clip(np.floor(matrix), -most, most)
+    choose = (
+        f"{{ const int place = {name}_predict(x + i * {program.n_features}); "
+        "fwrite(&place, sizeof place, 1, chosen); }"
+    )
+    harness = _C.format(
+        n_rows=len(matrix), n_features=program.n_features, n_values=n, name=name, row=row,
+        value=leaves if is_single else "double", store=store, answer=answer,
+        choose=choose if is_class else "",
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        main = "run.cpp" if "++" in command[0] else "run.c"
+        # The self-test is compiled without its main.
+        (place / "model.h").write_text(
+            text.replace("int main(void)", "static inline int unused(void)")
+        )
+        (place / main).write_text(harness)
+        matrix.astype(np.float64).tofile(place / "rows")
+        defined = f"-D{name.upper()}_TEST"
+        _output([*command, defined, main, "-o", "run"], folder, command[0])
+        seconds, n_wrong = json.loads(_output([str(place / "run")], folder, "the program"))
+        if n_wrong:
+            raise RuntimeError(f"{n_wrong} rows of the header's own test are wrong")
+        version = _output([command[0], "-dumpfullversion", "-dumpversion"], folder, command[0])
+        runtime = f"{Path(command[0]).name} {version.strip()}"
+        return Ran(runtime, *_results(place, program, len(matrix)), seconds)
+
+
+def found_compiler() -> str:
+    """A compiler of C: that of the environment variable CC, or the first there is."""
+    names = [os.environ.get("CC", ""), "gcc", "clang", "cc"]
+    for name in filter(None, names):
+        if found := shutil.which(name):
+            return found
+    raise RuntimeMissingError(
+        "There is no compiler of C here: install gcc or clang, or name it in CC."
+    )
 
 
 def _output(command: list[str], folder: str, runtime: str) -> str:

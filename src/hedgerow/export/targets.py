@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow.export.c import to_c
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
-from hedgerow.export.running import Ran, run_javascript, run_python
+from hedgerow.export.reference import evaluate
+from hedgerow.export.rounding import rounded
+from hedgerow.export.running import Ran, run_c, run_javascript, run_python
 
 _AGREES = 1e-9  # of numbers whose last bits the model itself leaves to a matrix product
 
@@ -34,6 +37,7 @@ class Target:
 
 
 TARGETS = {
+    "c": Target(".h", to_c, run_c),
     "javascript": Target(".mjs", to_javascript, run_javascript),
     "python": Target(".py", to_python, run_python),
 }
@@ -103,8 +107,11 @@ def check(model: Any, to: str, content: str | bytes, X: Any, **settings: Any) ->
     if target.run is None:
         raise ExportError(f"'{to}' has no runtime of its own to be checked in.")
     program = read(model)
-    ran = target.run(content, program, model.schema_.encode(model, X), **settings)
+    matrix = model.schema_.encode(model, X)
+    ran = target.run(content, program, matrix, **settings)
     truth = _values_of(model, X)
+    if settings.get("leaves", "double") != "double":  # what these lose is said by the header
+        truth = evaluate(rounded(program, settings["leaves"]), matrix)[0]
     if program.is_exact:
         differs = (ran.values != truth).any(axis=1)
     else:
