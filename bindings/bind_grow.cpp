@@ -42,7 +42,7 @@ void bind_grow(nb::module_& m) {
                std::uint32_t n_classes, std::int64_t max_depth, std::int64_t max_leaf_nodes,
                std::int64_t max_features, std::int64_t min_samples_split,
                std::int64_t min_samples_leaf, double min_weight_leaf, double min_impurity_decrease,
-               double ccp_alpha, std::uint64_t seed) {
+               double ccp_alpha, std::uint64_t seed, std::vector<std::int8_t> monotonic) {
                 new (self) GrowParams{.criterion = criterion_named(criterion),
                                       .splitter = splitter_named(splitter),
                                       .n_classes = n_classes,
@@ -54,12 +54,14 @@ void bind_grow(nb::module_& m) {
                                       .min_weight_leaf = min_weight_leaf,
                                       .min_impurity_decrease = min_impurity_decrease,
                                       .ccp_alpha = ccp_alpha,
-                                      .seed = seed};
+                                      .seed = seed,
+                                      .monotonic = std::move(monotonic)};
             },
             nb::kw_only(), "criterion"_a = "gini", "splitter"_a = "best", "n_classes"_a = 0,
             "max_depth"_a = -1, "max_leaf_nodes"_a = -1, "max_features"_a = -1,
             "min_samples_split"_a = 2, "min_samples_leaf"_a = 1, "min_weight_leaf"_a = 0.0,
-            "min_impurity_decrease"_a = 0.0, "ccp_alpha"_a = 0.0, "seed"_a = 0);
+            "min_impurity_decrease"_a = 0.0, "ccp_alpha"_a = 0.0, "seed"_a = 0,
+            "monotonic"_a = std::vector<std::int8_t>());
 
     m.def("grow", &grow_from_arrays, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(),
           "params"_a, "n_jobs"_a = 1, "Grow one tree on the given rows (all when None).");

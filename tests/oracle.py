@@ -77,6 +77,36 @@ def ordered_category_masks(x, y, w):
     return masks[masks.any(axis=1) & ~masks.all(axis=1)]
 
 
+class Order:
+    """What monotone constraints ask of the splits of a node: directions and bounds of its value."""
+
+    def __init__(self, directions, low=-np.inf, high=np.inf, value=None):
+        self.directions, self.low, self.high, self.value = directions, low, high, value
+
+    def sides(self, masks, y, w):
+        return [np.array([self.value(y[side], w[side]) for side in m]) for m in (masks, ~masks)]
+
+    def keeps(self, feature, masks, y, w, slack):
+        """Whether each split keeps to it; a negative slack asks for more."""
+        if self.directions[feature] == 0:
+            return np.ones(len(masks), dtype=bool)
+        left, right = self.sides(masks, y, w)
+        legal = (np.minimum(left, right) >= self.low - slack) & (
+            np.maximum(left, right) <= self.high + slack
+        )
+        return legal & ((left - right) * self.directions[feature] <= slack)
+
+    def clip(self, value):
+        return np.clip(value, self.low, self.high)
+
+    def children(self, feature, left, y, w):
+        """The orders of both children."""
+        direction, middle = self.directions[feature], np.mean(self.sides(left[None], y, w))
+        below = Order(self.directions, self.low, middle, self.value)
+        above = Order(self.directions, middle, self.high, self.value)
+        return {0: (self, self), 1: (below, above), -1: (above, below)}[direction]
+
+
 def gains(masks, y, w, criterion, min_samples_leaf=1, min_weight_leaf=0.0):
     """Impurity decrease of every split, -inf where a child breaks a limit."""
     if not len(masks):
@@ -94,7 +124,16 @@ def gains(masks, y, w, criterion, min_samples_leaf=1, min_weight_leaf=0.0):
 
 
 def best_gain(
-    X, y, w, criterion, categorical=(), min_samples_leaf=1, min_weight_leaf=0.0, ordered=False
+    X,
+    y,
+    w,
+    criterion,
+    categorical=(),
+    min_samples_leaf=1,
+    min_weight_leaf=0.0,
+    ordered=False,
+    order=None,
+    slack=0.0,
 ):
     """Best impurity decrease over all splits of a node, -inf when no split is legal.
 
@@ -105,6 +144,8 @@ def best_gain(
     ordered : bool
         Look only at the category sets that are neighbours in mean target. Without limits on the
         children they contain the best set (two classes, squared error, Poisson).
+    order : Order, default=None
+        Look only at the splits that keep to it, up to the slack.
     """
     masks = [
         numeric_masks(x)
@@ -114,6 +155,8 @@ def best_gain(
         else category_masks(x)
         for j, x in enumerate(X.T)
     ]
+    if order is not None:
+        masks = [m[order.keeps(j, m, y, w, slack)] if len(m) else m for j, m in enumerate(masks)]
     return gains(np.concatenate(masks), y, w, criterion, min_samples_leaf, min_weight_leaf).max()
 
 
@@ -145,8 +188,9 @@ def check_tree(estimator, X, y, w=None):
     """Assert that every node of a fitted tree is what brute force makes of the rows that reach it.
 
     A split must have the best gain, the stored statistics must be those of the rows, and a leaf
-    must be pure, held back by a limit, or without a legal split. The tree must be grown with
-    ``max_bins=None``, ``max_features=None`` and without pruning or class weights.
+    must be pure, held back by a limit, or without a legal split, under monotone constraints, too.
+    The tree must be grown with ``max_bins=None``, ``max_features=None`` and without pruning or
+    class weights.
     """
     graph, limits = estimator.graph_, estimator.get_params()
     criterion = limits["criterion"]
@@ -163,14 +207,22 @@ def check_tree(estimator, X, y, w=None):
     scale = 1.0 if n_classes else np.abs(y).max()
     noise = 1e-13 * (scale**2 if criterion == "squared_error" else scale)  # of sums over all rows
 
-    def gain_range(rows):
+    def gain_range(rows, order):
         """Best gain that the engine promises and best that exists; equal without limits."""
         node = X[rows], y[rows], w[rows], criterion, tuple(estimator.schema_.categories), leaf_size
         limited = leaf_size > 1 or leaf_weight > 0 or (criterion == "poisson" and not y[rows].all())
-        lower = best_gain(*node, leaf_weight * (1 + TOLERANCE), ordered=limited and n_classes <= 2)
-        return lower, best_gain(*node, leaf_weight * (1 - TOLERANCE))
+        limited |= order is not None
+        slack = TOLERANCE * scale
+        lower = best_gain(
+            *node,
+            leaf_weight * (1 + TOLERANCE),
+            ordered=limited and n_classes <= 2,
+            order=order,
+            slack=-slack,
+        )
+        return lower, best_gain(*node, leaf_weight * (1 - TOLERANCE), order=order, slack=slack)
 
-    def check_statistics(node, rows):
+    def check_statistics(node, rows, order):
         (impurity,), (weight,) = impurities(
             np.ones(rows.size, dtype=bool), y[rows], w[rows], criterion
         )
@@ -179,10 +231,13 @@ def check_tree(estimator, X, y, w=None):
         np.testing.assert_allclose(graph.impurity[node], impurity, rtol=TOLERANCE, atol=noise)
         targets = y[rows, None] == np.arange(n_classes) if n_classes else y[rows, None]
         value = np.average(targets, axis=0, weights=w[rows])
+        if order is not None:
+            value = [order.clip(v) for v in value[-1:]]
+            value = [1 - value[0], *value] if n_classes else value
         np.testing.assert_allclose(graph.value[node], value, rtol=TOLERANCE, atol=1e-13 * scale)
         return impurity
 
-    def check_leaf(rows, depth, impurity):
+    def check_leaf(rows, depth, impurity, order):
         if np.ptp(y[rows]) == 0 or impurity <= max(EPSILON, noise):
             return
         if limits["max_depth"] is not None and depth >= limits["max_depth"]:
@@ -191,14 +246,14 @@ def check_tree(estimator, X, y, w=None):
             return
         if limits["max_leaf_nodes"] is not None and graph.n_leaves >= limits["max_leaf_nodes"]:
             return
-        gain, _ = gain_range(rows)
+        gain, _ = gain_range(rows, order)
         share = w[rows].sum() / w.sum()
         needed = limits["min_impurity_decrease"] + share * (noise + TOLERANCE * impurity)
         assert gain == -np.inf or (
             limits["min_impurity_decrease"] > 0 and share * gain <= needed
         ), f"leaf of {rows.size} rows could be split with gain {gain}"
 
-    def check_split(node, rows, depth, left, impurity):
+    def check_split(node, rows, depth, left, impurity, order):
         assert np.ptp(y[rows]) > 0, "a pure node was split"
         assert limits["max_depth"] is None or depth < limits["max_depth"]
         assert rows.size >= as_count(limits["min_samples_split"], y.size)
@@ -206,7 +261,9 @@ def check_tree(estimator, X, y, w=None):
             left[None], y[rows], w[rows], criterion, leaf_size, leaf_weight * (1 - TOLERANCE)
         )
         assert np.isfinite(gain), "a child breaks a limit"
-        lower, upper = gain_range(rows)
+        if order is not None:
+            assert order.keeps(feature[node], left[None], y[rows], w[rows], TOLERANCE * scale)
+        lower, upper = gain_range(rows, order)
         slack = TOLERANCE * impurity + noise
         assert lower - slack <= gain <= upper + slack, f"gain {gain}, best is {lower}"
         share = w[rows].sum() / w.sum()
@@ -219,19 +276,25 @@ def check_tree(estimator, X, y, w=None):
         if not np.isnan(x).any() and abs(heavier) > TOLERANCE * w[rows].sum():
             assert graph.missing_left[node] == (heavier > 0), "missing goes to the lighter child"
 
-    todo, n_seen = [(0, np.flatnonzero(w > 0), 0)], 0
+    order, feature = None, graph.feature
+    if limits.get("monotonic_cst") is not None and n_classes != 1:
+        order = Order(limits["monotonic_cst"], value=lambda y, w: np.average(y, weights=w))
+    todo, n_seen = [(0, np.flatnonzero(w > 0), 0, order)], 0
     while todo:
-        node, rows, depth = todo.pop()
+        node, rows, depth, order = todo.pop()
         n_seen += 1
-        impurity = check_statistics(node, rows)
+        impurity = check_statistics(node, rows, order)
         if graph.left[node] < 0:
             assert graph.kind[node] == 0 and graph.feature[node] == -2 and graph.right[node] == -1
-            check_leaf(rows, depth, impurity)
+            check_leaf(rows, depth, impurity, order)
         else:
             left = goes_left(graph, node, X[rows])
-            check_split(node, rows, depth, left, impurity)
+            check_split(node, rows, depth, left, impurity, order)
+            orders = order, order
+            if order is not None:
+                orders = order.children(feature[node], left, y[rows], w[rows])
             todo += [
-                (graph.left[node], rows[left], depth + 1),
-                (graph.right[node], rows[~left], depth + 1),
+                (graph.left[node], rows[left], depth + 1, orders[0]),
+                (graph.right[node], rows[~left], depth + 1, orders[1]),
             ]
     assert n_seen == graph.n_nodes

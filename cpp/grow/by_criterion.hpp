@@ -22,8 +22,10 @@ DecisionGraph grow_classifier(const Dataset& data, Sample sample, const GrowTarg
                    std::move(weights), team, sample.by_row)
             .grow(std::move(sample.memory));
     };
-    if (sample.weights.empty()) return run(ClassStats<std::int32_t, false>{});
-    if (sample.integral) return run(ClassStats<std::int32_t, true>{});
+    if constexpr (!HasBounds<Sides<ClassStats<double, true>>>) {
+        if (sample.weights.empty()) return run(ClassStats<std::int32_t, false>{});
+        if (sample.integral) return run(ClassStats<std::int32_t, true>{});
+    }
     return run(ClassStats<double, true>{});
 }
 
@@ -44,7 +46,10 @@ DecisionGraph grow_regressor(const Dataset& data, Sample sample, const GrowTarge
                                                      team, sample.by_row)
             .grow(std::move(sample.memory));
     };
-    return sample.weights.empty() ? run(SumStats<false>{}) : run(SumStats<true>{});
+    if constexpr (!HasBounds<Sides<SumStats<true>>>) {
+        if (sample.weights.empty()) return run(SumStats<false>{});
+    }
+    return run(SumStats<true>{});
 }
 
 }  // namespace hedgerow

@@ -84,7 +84,7 @@ bool scan_categories(Sides& sides, const typename Sides::Number* bins, const Cod
     if (present.size() + has_missing < 2) return false;
 
     const auto attempt = [&](bool missing_left, auto&& left_codes) {
-        if (!rules.allow(sides)) return;
+        if (!rules.allow(sides, feature)) return;
         const double score = sides.score();
         if (!rules.better(score, feature, best)) return;
         best.feature = feature;
@@ -183,7 +183,7 @@ bool scan_random_categories(Sides& sides, const typename Sides::Number* bins, co
             codes.push_back(code);
         }
     }
-    if (rules.allow(sides) && rules.better(sides.score(), feature, best)) {
+    if (rules.allow(sides, feature) && rules.better(sides.score(), feature, best)) {
         best.feature = feature;
         best.score = sides.score();
         best.categorical = true;

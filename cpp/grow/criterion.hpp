@@ -442,6 +442,9 @@ class SumSides {
     std::uint32_t n_right() const { return n_right_; }
     const Stats& stats() const { return stats_; }
 
+  protected:
+    double sum_ = 0, sum_left_ = 0, sum_right_ = 0;
+
   private:
     void shift(double sum, double weight, std::uint32_t n) {
         sum_left_ += sum;
@@ -453,7 +456,7 @@ class SumSides {
     }
 
     Stats stats_;
-    double sum_ = 0, sum_left_ = 0, sum_right_ = 0, weight_left_ = 0, weight_right_ = 0;
+    double weight_left_ = 0, weight_right_ = 0;
     std::uint32_t n_left_ = 0, n_right_ = 0;
 };
 

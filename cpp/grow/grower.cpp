@@ -14,6 +14,7 @@ DecisionGraph grow_entropy(const Dataset&, Sample, const GrowTargets&, const Gro
 DecisionGraph grow_squared_error(const Dataset&, Sample, const GrowTargets&, const GrowParams&,
                                  Team&);
 DecisionGraph grow_poisson(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+DecisionGraph grow_bounded(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 
 DecisionGraph grow(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                    const GrowParams& params, Team& team, const RowCodes* by_row) {
@@ -30,6 +31,9 @@ namespace {
 DecisionGraph grow_whole(const Dataset& data, Sample sample, const GrowTargets& targets,
                          const GrowParams& params, Team& team) {
     using enum GrowParams::Criterion;
+    if (!params.monotonic.empty()) {
+        return grow_bounded(data, std::move(sample), targets, params, team);
+    }
     switch (params.criterion) {
         case gini:
             return grow_gini(data, std::move(sample), targets, params, team);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace hedgerow {
 
@@ -23,6 +24,7 @@ struct GrowParams {
     double min_impurity_decrease = 0;
     double ccp_alpha = 0;
     std::uint64_t seed = 0;
+    std::vector<std::int8_t> monotonic;  // by feature: 1 rises, -1 falls; or empty
 
     bool for_classes() const {
         return criterion == Criterion::gini || criterion == Criterion::entropy;

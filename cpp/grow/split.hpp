@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "data/dataset.hpp"
+#include "grow/bounds.hpp"
 
 namespace hedgerow {
 
@@ -47,6 +48,7 @@ struct Split {
     std::uint32_t a = 0, b = 0;
     std::vector<std::uint32_t> left_codes;
     double threshold = std::numeric_limits<double>::quiet_NaN();  // wanted by a random split
+    double middle = 0;  // of the values of its sides, where they have bounds
 
     bool found() const { return feature >= 0; }
 };
@@ -61,9 +63,16 @@ struct SplitRules {
     double min_weight_leaf;
     double tolerance;
     std::uint64_t key;  // of the node
+    Bounds bounds = {};
+    const std::int8_t* directions = nullptr;  // by feature
 
     template <class Sides>
-    bool allow(const Sides& sides) const {
+    bool allow(const Sides& sides, std::int32_t feature) const {
+        if constexpr (HasBounds<Sides>) {
+            if (!bounds.allow(sides.value_left(), sides.value_right(), directions[feature])) {
+                return false;
+            }
+        }
         return sides.n_left() >= min_samples_leaf && sides.n_right() >= min_samples_leaf &&
                sides.weight_left() >= min_weight_leaf && sides.weight_right() >= min_weight_leaf;
     }

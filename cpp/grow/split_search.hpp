@@ -28,7 +28,8 @@ namespace detail {
 template <class Sides>
 HEDGEROW_INLINE bool take_border(const Sides& sides, const SplitRules& rules, std::int32_t feature,
                                  std::uint32_t a, bool missing_left, Split& best) {
-    if (!rules.allow(sides) || !sides.may_beat(best.score - 2 * rules.tolerance)) return false;
+    if (!rules.allow(sides, feature) || !sides.may_beat(best.score - 2 * rules.tolerance))
+        return false;
     const double score = sides.score();
     if (!rules.better(score, feature, best)) return false;
     best.feature = feature;
@@ -36,6 +37,7 @@ HEDGEROW_INLINE bool take_border(const Sides& sides, const SplitRules& rules, st
     best.categorical = false;
     best.missing_left = missing_left;
     best.a = a;
+    if constexpr (HasBounds<Sides>) best.middle = (sides.value_left() + sides.value_right()) / 2;
     return true;
 }
 

@@ -45,6 +45,7 @@ class TreeGrower {
         std::uint64_t key;
         Place place;
         Histogram histogram;
+        Bounds bounds = {};
         std::uint32_t size() const { return end - begin; }
     };
 
@@ -178,9 +179,20 @@ class TreeGrower {
         sum_targets(node, work);
         const std::int32_t index = graph.add_leaf(
             node.place, node.size(), stats_.weight(work.total.data()), impurity_of(node, work));
-        stats_.write_value(work.total.data(),
-                           graph.value.data() + std::size_t(index) * graph.n_outputs);
+        double* value = graph.value.data() + std::size_t(index) * graph.n_outputs;
+        stats_.write_value(work.total.data(), value);
+        if constexpr (HasBounds<Sides>) clip(value, node.bounds);
         return index;
+    }
+
+    // Classes or centred numbers.
+    void clip(double* value, const Bounds& bounds) const {
+        if constexpr (Stats::classes) {
+            value[1] = bounds.clip(value[1]);
+            value[0] = 1 - value[1];
+        } else {
+            *value = Bounds{bounds.low + stats_.offset, bounds.high + stats_.offset}.clip(*value);
+        }
     }
 
     double impurity_of(const Node& node, const Work& work) const {
@@ -219,7 +231,11 @@ class TreeGrower {
     Split find_split(Node& node, std::int32_t index, const Site& site) {
         const double node_score = Sides::node_score(stats_, site.work.total.data());
         const double loss = limits_.loss_of(site.graph.weight[index], site.graph.impurity[index]);
-        const SplitRules rules = limits_.rules_for(loss, node_score, node.key);
+        SplitRules rules = limits_.rules_for(loss, node_score, node.key);
+        if constexpr (HasBounds<Sides>) {
+            rules.bounds = node.bounds;
+            rules.directions = limits_.params.monotonic.data();
+        }
         const auto rows = rows_of(node, site.work);
         Split best;
         if (node.histogram) {
@@ -329,13 +345,18 @@ class TreeGrower {
             graph.set_axis(index, split.feature, threshold_of(split, view), missing_left);
         }
         const auto child = [&](std::uint32_t begin, std::uint32_t end, bool is_left) {
-            return Node{begin,
-                        end,
-                        node.depth + 1,
-                        node.n_constant,
-                        key_of(node.key, is_left ? 1 : 2),
-                        {index, is_left},
-                        nullptr};
+            Node child{begin,
+                       end,
+                       node.depth + 1,
+                       node.n_constant,
+                       key_of(node.key, is_left ? 1 : 2),
+                       {index, is_left},
+                       nullptr};
+            if constexpr (HasBounds<Sides>) {
+                child.bounds =
+                    node.bounds.of_child(is_left, limits_.params.monotonic[f], split.middle);
+            }
+            return child;
         };
         return {child(node.begin, middle, true), child(middle, node.end, false)};
     }

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow import _parameters as parameters
+from hedgerow._directions import DIRECTIONS, DIRECTIONS_TEXT
 from hedgerow._engine import GrowParams
 from hedgerow._estimator import parameter
 from hedgerow._parameters import MAX_FEATURES, Rule, count, integer, real
@@ -25,11 +26,6 @@ def _check_regression(name: str, value: Any) -> None:
             + "."
         )
     parameters.check_option(name, value, REGRESSION_CRITERIA)
-
-
-def _check_monotonic(name: str, value: Any) -> None:
-    if value is not None:
-        raise NotImplementedError(f"'{name}' is not supported yet; leave it at None.")
 
 
 CLASSIFICATION_CRITERION = parameters.option(*CLASSIFICATION_CRITERIA)
@@ -85,9 +81,9 @@ class GrowthParameters(NodeParameters, BinParameters):
 
 
 class MonotonicParameter(TableModel):
-    """A parameter of scikit-learn's that is still to come."""
+    """The parameter of trees whose predictions move one way with a feature."""
 
-    monotonic_cst: Any = parameter(None, Rule("None", _check_monotonic), "Not supported yet.")
+    monotonic_cst: Any = parameter(None, DIRECTIONS, DIRECTIONS_TEXT)
 
 
 class FeatureDrawParameter(TableModel):

@@ -256,7 +256,7 @@ def test_monotonic_constraints_by_name_and_for_two_classes():
     line = pd.concat([X.iloc[[3]]] * 12, ignore_index=True)
     line["v"] = np.arange(12.0)
     assert np.diff(model.predict_proba(line)[:, 1]).min() >= 0  # "low" is the second class
-    with pytest.raises(ValueError, match="two classes"):
+    with pytest.raises(ValueError, match="multiclass classification"):
         GradientBoostingClassifier(monotonic_cst={"v": 1}).fit(X, np.digitize(y, [0, 1]))
     with pytest.raises(ValueError, match="categorical"):
         GradientBoostingRegressor(monotonic_cst={"kind": 1}).fit(X, y)
@@ -429,8 +429,8 @@ def test_a_callback_hears_of_the_rounds_and_can_end_the_fit():
         ({"max_iter": 0}, "'max_iter' must be a positive int"),
         ({"subsample": 1.5}, "'subsample' must be a number"),
         ({"early_stopping": "yes"}, "'early_stopping' must be True, False or 'auto'"),
-        ({"monotonic_cst": [2, 0, 0]}, "'monotonic_cst' must be made of"),
-        ({"monotonic_cst": [1]}, "'monotonic_cst' has 1 entries, X has 3 features"),
+        ({"monotonic_cst": [2, 0, 0]}, "monotonic_cst must be None or an array-like of -1, 0 or 1"),
+        ({"monotonic_cst": [1]}, "monotonic_cst has shape 1 but the input data X has 3 features"),
         ({"interaction_cst": "none"}, "'interaction_cst' must be"),
         ({"interaction_cst": [[7]]}, "'interaction_cst' names 7, which is no feature"),
         ({"validation_fraction": 1.0}, "'validation_fraction' must be"),

@@ -23,13 +23,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
+from hedgerow._directions import DIRECTIONS, DIRECTIONS_TEXT, directions_of
 from hedgerow._engine import BoostParams, Dataset, DecisionGraph, boost
 from hedgerow._estimator import fitted, parameter
 from hedgerow._parameters import Rule, integer, option, real, refuse
 from hedgerow._progress import Progress, progress
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
-from hedgerow.additive.directions import DIRECTIONS, directions_of
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor, check_targets
 
 _FOLDS = 5  # of which rounds are chosen on some
@@ -147,12 +147,7 @@ class _GradientBoosting(SumModel, BinParameters):
     subsample: float = parameter(
         0.8, real(0, 1, above=True), "Share of the rows that a round learns from, drawn anew."
     )
-    monotonic_cst: Any = parameter(
-        None,
-        DIRECTIONS,
-        "1 where the prediction must not fall with a feature, -1 where it must not rise, 0 where "
-        "it is free: for each feature, or by name.",
-    )
+    monotonic_cst: Any = parameter(None, DIRECTIONS, DIRECTIONS_TEXT)
     interaction_cst: Any = parameter(
         None,
         Rule('list of lists, {"pairwise", "no_interactions"} or None', _check_interactions),

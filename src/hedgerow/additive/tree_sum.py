@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
+from hedgerow._directions import DIRECTIONS, DIRECTIONS_TEXT, directions_of
 from hedgerow._engine import TreeSumParams, grow_tree_sum
 from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import sum_by_feature
 from hedgerow._learner import n_rows_of
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
-from hedgerow.additive.directions import DIRECTIONS, directions_of
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor, check_targets
 from hedgerow.additive.terms import Shape, Term, shape_of, terms_of
 
@@ -157,12 +157,7 @@ class TreeSum(SumModel, BinParameters):
         "The same for a threshold (or a set of categories) that no split has yet: the sum has "
         "fewer thresholds, and smaller tables when it is exported.",
     )
-    monotonic_cst: Any = parameter(
-        None,
-        DIRECTIONS,
-        "For each feature 1 (predictions never fall when it rises), -1 (never rise) or 0, as a "
-        "list or by name. For numbers and for two classes.",
-    )
+    monotonic_cst: Any = parameter(None, DIRECTIONS, DIRECTIONS_TEXT)
     max_swaps: int = parameter(
         0,
         parameters.integer(0, high=MOST_SPLITS),

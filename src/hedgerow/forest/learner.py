@@ -5,7 +5,7 @@
 `GrownForest`    the trees, and what they say of rows that they did not see
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from hedgerow import _parameters as parameters
+from hedgerow._directions import directions_of
 from hedgerow._engine import Dataset, Forest, ForestParams
 from hedgerow._estimator import Settings
 from hedgerow._growth import check_poisson, grow_params
@@ -27,6 +28,7 @@ class BinnedTable:
     targets: np.ndarray  # classes as int32, or numbers as float64
     n_classes: int  # 0 for numbers
     weights: np.ndarray | None = None
+    directions: Sequence[int] = ()  # of the features, where predictions are monotone
 
     @property
     def n_values(self) -> int:
@@ -81,10 +83,17 @@ class ForestLearner:
             table.targets,
             table.n_classes,
             table.weighed(class_weight),
+            directions_of(getattr(self.settings, "monotonic_cst", None), table),
         )
 
     def params(
-        self, n_rows: int, n_features: int, n_classes: int, seed: int, total_weight: float
+        self,
+        n_rows: int,
+        n_features: int,
+        n_classes: int,
+        seed: int,
+        total_weight: float,
+        directions: Sequence[int] = (),
     ) -> ForestParams:
         """The engine's parameters for rows of a total weight."""
         settings = self.settings
@@ -96,6 +105,7 @@ class ForestLearner:
             n_classes=n_classes,
             total_weight=total_weight * n_draws / n_rows,
             splitter=settings.splitter,
+            monotonic=list(directions),
         )
         return ForestParams(
             tree,
@@ -149,7 +159,9 @@ class ForestLearner:
         n_rows = data.n_rows if rows is None else len(rows)
         grown_on = weights if weights is None or rows is None else weights[rows]
         total = float(n_rows) if grown_on is None else float(grown_on.sum())
-        params = self.params(n_rows, data.n_features, binned.n_classes, seed, total)
+        params = self.params(
+            n_rows, data.n_features, binned.n_classes, seed, total, binned.directions
+        )
         forest = Forest(data.n_features, binned.n_values)
         if start is not None:
             forest = start.first(start.n_members)  # a copy

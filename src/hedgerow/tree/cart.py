@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
 
 from hedgerow import _parameters as parameters
+from hedgerow._directions import directions_of
 from hedgerow._engine import grow, merge_siblings, pruning_path
 from hedgerow._estimator import fitted, parameter
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
@@ -69,6 +70,7 @@ class CartLearner(Learner):
             total_weight=weight_of(table, weights, rows),
             seed=int(check_random_state(seed).randint(2**31 - 1)) if draws else 0,
             splitter=splitter,
+            monotonic=directions_of(getattr(given, "monotonic_cst", None), table),
         )
         graph = grow(data, rows, table.targets, weights, params, n_jobs)
         if getattr(given, "merge_siblings", False):
