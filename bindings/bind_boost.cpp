@@ -63,28 +63,36 @@ void bind_boost(nb::module_& m) {
                std::int64_t min_samples_leaf, double min_hessian_leaf, double l2,
                double category_l2, double category_smoothing, double max_features, double subsample,
                std::vector<std::int8_t> monotonic, std::vector<std::vector<std::uint32_t>> groups,
-               std::uint64_t seed) {
-                new (self) BoostParams{.loss = {loss_named(loss), n_classes, quantile},
-                                       .learning_rate = learning_rate,
-                                       .max_leaf_nodes = max_leaf_nodes,
-                                       .max_depth = max_depth,
-                                       .min_samples_leaf = min_samples_leaf,
-                                       .min_hessian_leaf = min_hessian_leaf,
-                                       .l2 = l2,
-                                       .category_l2 = category_l2,
-                                       .category_smoothing = category_smoothing,
-                                       .max_features = max_features,
-                                       .subsample = subsample,
-                                       .monotonic = std::move(monotonic),
-                                       .groups = std::move(groups),
-                                       .seed = seed};
+               const std::string& members, std::uint64_t seed) {
+                const bool graphs = members == "graph";
+                if (!graphs && members != "tree") throw nb::value_error("unknown members");
+                if (graphs && (!monotonic.empty() || !groups.empty())) {
+                    throw nb::value_error("constraints are for trees");
+                }
+                new (self) BoostParams{
+                    .loss = {loss_named(loss), n_classes, quantile},
+                    .members = graphs ? BoostParams::Members::graph : BoostParams::Members::tree,
+                    .learning_rate = learning_rate,
+                    .max_leaf_nodes = max_leaf_nodes,
+                    .max_depth = max_depth,
+                    .min_samples_leaf = min_samples_leaf,
+                    .min_hessian_leaf = min_hessian_leaf,
+                    .l2 = l2,
+                    .category_l2 = category_l2,
+                    .category_smoothing = category_smoothing,
+                    .max_features = max_features,
+                    .subsample = subsample,
+                    .monotonic = std::move(monotonic),
+                    .groups = std::move(groups),
+                    .seed = seed};
             },
             nb::kw_only(), "loss"_a, "n_classes"_a = 0, "quantile"_a = 0.5, "learning_rate"_a = 0.1,
             "max_leaf_nodes"_a = 31, "max_depth"_a = -1, "min_samples_leaf"_a = 20,
             "min_hessian_leaf"_a = 1e-3, "l2"_a = 0.0, "category_l2"_a = 3.0,
             "category_smoothing"_a = 10.0, "max_features"_a = 1.0, "subsample"_a = 1.0,
             "monotonic"_a = std::vector<std::int8_t>(),
-            "groups"_a = std::vector<std::vector<std::uint32_t>>(), "seed"_a = 0);
+            "groups"_a = std::vector<std::vector<std::uint32_t>>(), "members"_a = "tree",
+            "seed"_a = 0);
     m.def(
         "boost", &boost_on_arrays, "data"_a, "targets"_a, "weights"_a.none(), "rows"_a, "held"_a,
         "params"_a, "n_rounds"_a, "first_round"_a = 0, "scores"_a.none() = nb::none(),

@@ -10,6 +10,15 @@
 
 namespace hedgerow {
 
+double Residuals::quantile_of(std::span<const Row> rows) const {
+    std::vector<std::pair<double, double>> left_over;
+    left_over.reserve(rows.size());
+    for (const Row row : rows) {
+        left_over.emplace_back(targets.numbers[row] - scores[row], targets.weight(row));
+    }
+    return weighted_quantile(left_over, level);
+}
+
 struct TreeBooster::Node {
     std::uint32_t begin = 0, end = 0;  // of the rows
     std::int64_t depth = 0;
@@ -277,13 +286,7 @@ class TreeBooster::Growth {
     }
 
     double quantile(const Node& node) const {
-        std::vector<std::pair<double, double>> left_over;
-        left_over.reserve(node.size());
-        for (const Row row : rows_.subspan(node.begin, node.size())) {
-            left_over.emplace_back(residuals_->targets.numbers[row] - residuals_->scores[row],
-                                   residuals_->targets.weight(row));
-        }
-        return weighted_quantile(left_over, residuals_->level);
+        return residuals_->quantile_of(rows_.subspan(node.begin, node.size()));
     }
 
     double value_of(const Node& node, const Bounds& bounds) const {

@@ -39,6 +39,8 @@ struct Residuals {
     const LossTargets& targets;
     const double* scores;
     double level;
+
+    double quantile_of(std::span<const Row> rows) const;
 };
 
 class TreeBooster {

@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "boost/boost_table.hpp"
+#include "boost/boosted_graph.hpp"
 #include "boost/boosted_tree.hpp"
 #include "boost/histogram.hpp"
 #include "graph/coded.hpp"
@@ -34,6 +35,9 @@ class Booster {
           n_rows_(input.data.n_rows()),
           table_(input.data, team),
           trees_(table_, params),
+          graphs_(params.members == BoostParams::Members::graph
+                      ? std::make_optional<GraphBooster>(input.data, params)
+                      : std::nullopt),
           scores_(input.scores.begin(), input.scores.end()),
           gradient_(n_rows_ * params.loss.n_scores()),
           hessian_(n_rows_ * params.loss.n_scores()),
@@ -81,6 +85,10 @@ class Booster {
             }
             grown_on_ = drawn_;
             BoostedTree tree = trees_.grow(grown_on_, values_, residuals, key_of(key, k), team_);
+            if (graphs_) {
+                graphs_->improve(tree, grown_on_, gradient_.data() + at, hessian_.data() + at,
+                                 residuals, team_);
+            }
             add_to_scores(tree, scores_.data() + at);
             boosted_.graphs.push_back(std::move(tree.graph));
         }
@@ -194,6 +202,7 @@ class Booster {
     std::size_t n_rows_;
     BoostTable table_;
     TreeBooster trees_;
+    std::optional<GraphBooster> graphs_;
     std::vector<double> scores_;
     std::vector<float> gradient_, hessian_;
     RowValues values_;

@@ -10,7 +10,10 @@ namespace hedgerow {
 
 // Numbers that can be unlimited use -1 for "no limit".
 struct BoostParams {
+    enum class Members { tree, graph };
+
     Loss loss;
+    Members members = Members::tree;
     double learning_rate = 0.1;
     std::int64_t max_leaf_nodes = 31;
     std::int64_t max_depth = -1;

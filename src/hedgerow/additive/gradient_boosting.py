@@ -122,6 +122,13 @@ class _GradientBoosting(SumModel, BinParameters):
         integer(1, high=parameters.MOST_MEMBERS),
         "Most rounds; each grows one tree, or one for each of several classes.",
     )
+    members: str = parameter(
+        "tree",
+        option("tree", "graph"),
+        'What a round adds: a tree, or a decision graph, whose branches share nodes. "graph" '
+        "starts Tree in Tree from the round's tree and has at most as many splits; it takes "
+        "ten times as long and more, and no constraints.",
+    )
     max_leaf_nodes: int | None = parameter(
         31, integer(2, optional=True), "Most leaves of a tree; None for no limit."
     )
@@ -224,6 +231,7 @@ class _GradientBoosting(SumModel, BinParameters):
         self : object
         """
         self.check_parameters()
+        self._check_constraints()
         table = self.read_table(X, y, sample_weight)
         check_targets(self.loss, table.targets)
         goes_on = self.warm_start and hasattr(self, "graphs_")
@@ -269,6 +277,14 @@ class _GradientBoosting(SumModel, BinParameters):
             }
         )
         return self
+
+    def _check_constraints(self) -> None:
+        if self.members == "graph":
+            for name in ("monotonic_cst", "interaction_cst"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name!r} holds in trees: with it 'members' must be 'tree', got 'graph'."
+                    )
 
     def _rounds(self, table: Table, seed: int) -> "_Rounds":
         n_jobs = parameters.resolve_n_jobs(self.n_jobs)
@@ -344,6 +360,7 @@ class _GradientBoosting(SumModel, BinParameters):
             subsample=float(self.subsample),
             monotonic=directions_of(self.monotonic_cst, table),
             groups=self._groups(table),
+            members=self.members,
             seed=seed,
         )
 
