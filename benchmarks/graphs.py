@@ -47,12 +47,11 @@ def run(name, results, repeats):
             fitted = make().fit(X_train, y_train)
             predict = measure.seconds(lambda fitted=fitted: fitted.predict(X_test))
             visited = fitted.decision_path(X_test).sum()
-            tree = fitted.tree_
             score = measure.score(table.task, table.y[test], fitted.predict(X_test))
             results.add(
                 set=name, model=model, turn=turn, rows=len(train), columns=X.shape[1],
                 seconds=taken, score=score,
-                splits=int(tree.node_count // 2 if model == PEER else tree.n_splits),
+                splits=fitted.tree_.node_count // 2 if model == PEER else fitted.n_splits_,
                 path=float(visited / len(test)) - 1, node=1e9 * predict / float(visited),
             )  # fmt: skip
             print(f"{name:10} turn {turn} {model:18} {show(taken)} s", flush=True)

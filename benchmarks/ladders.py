@@ -142,7 +142,7 @@ class Single:
                 continue
             if n not in known:
                 model = maker(n_jobs=1, **self.size(n), **setting).fit(rows.frame, rows.y)
-                graph = model.tree_ if hasattr(model, "tree_") else model.graph_
+                graph = model.graph_
                 n_bytes = count_bytes(graph.n_splits, graph.n_leaves, rows.n_values)
                 known[n] = Stage(
                     graph.n_splits, n_bytes, lambda other, model=model: model.predict(other.frame)

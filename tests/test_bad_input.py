@@ -39,7 +39,9 @@ GUIDE = Path(__file__).parents[1] / "docs" / "errors.md"
 REFUSED = {
     case: (error, message)
     for case, error, message in re.findall(
-        r"^\| ([\w-]+) \| .* \| `(\w+): (.*)`(?: …)? \|$", GUIDE.read_text(), re.MULTILINE
+        r"^\| ([\w-]+) \| .* \| `{1,2}(\w+): (.*?)`{1,2}(?: …)? \|$",
+        GUIDE.read_text(),
+        re.MULTILINE,
     )
 }
 _, WORKS_TABLE = GUIDE.read_text().split("## Works")
@@ -216,7 +218,9 @@ REFUSALS = {
     "max_samples": lambda: forest(max_samples=1.5),
     "more-features-than-columns": lambda: bag(max_features=4),
     "oob-without-bags": lambda: forest(oob_score=True, bootstrap=False),
-    "other-table-in-warm-start": lambda: forest(warm_start=True).fit(X[:, :2], Y),
+    "other-table-in-warm-start": lambda: (
+        forest(warm_start=True).set_params(n_estimators=9).fit(X[:, :2], Y)
+    ),
     "too-large-a-subset": lambda: forest().subset(4),
     "activation": lambda: embedding(activation="tanh"),
     "vote-of-one-tree": lambda: embedding(n_estimators=1, activation="vote"),

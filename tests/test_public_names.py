@@ -166,6 +166,9 @@ PUBLIC = {
         "MeanMarginTreeRegressor",
         "TAOTreeClassifier",
         "TAOTreeRegressor",
+        "export_graphviz",
+        "export_text",
+        "plot_tree",
     ],
 }
 

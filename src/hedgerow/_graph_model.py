@@ -19,6 +19,7 @@ from hedgerow._parameters import resolve_n_jobs
 from hedgerow._shapley import ShapleyModel, Summands
 from hedgerow._table import Table
 from hedgerow._table_model import OwnTableParameters, TableClassifier, TableModel, TableRegressor
+from hedgerow._tree_structure import TreeStructure
 
 LEAF, AXIS, CATEGORY, OBLIQUE = range(4)  # kinds of nodes: no test, x <= t, a set, a weighted sum
 
@@ -167,12 +168,13 @@ class GraphModel(ShapleyModel, OwnTableParameters):
     """A fitted model that is one decision graph."""
 
     graph_: DecisionGraph = fitted(
-        "DecisionGraph", "The fitted graph as columns; node 0 is the root. ``tree_`` is the same."
+        "DecisionGraph", "The fitted graph as columns; node 0 is the root."
     )
     gains_: np.ndarray = fitted(
         "ndarray of shape (n_features,)",
-        "What the tests of each feature took off the training loss; only for graphs with shared "
-        "nodes, where the children of a node have rows of other nodes as well.",
+        "What the tests of each feature took off the training loss; only where the nodes do not "
+        "tell: in graphs with shared nodes, whose children have rows of other nodes as well, and "
+        "in members of forests, which keep no impurities.",
         optional=True,
     )
 
@@ -302,10 +304,10 @@ class GraphModel(ShapleyModel, OwnTableParameters):
         return Summands(np.zeros(self.n_values), [[self.graph_]], 1.0)
 
     @property
-    def tree_(self) -> DecisionGraph:
-        """The same as ``graph_``, under scikit-learn's name."""
+    def tree_(self) -> TreeStructure:
+        """The nodes under the names of scikit-learn's ``tree_``."""
         check_is_fitted(self)
-        return self.graph_
+        return TreeStructure(self.graph_, self.class_counts)
 
     @property
     def n_splits_(self) -> int:

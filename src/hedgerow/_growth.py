@@ -98,10 +98,17 @@ class FeatureDrawParameter(TableModel):
 
 def check_poisson(criterion: str, y: np.ndarray) -> None:
     """Refuse targets that do not suit the criterion."""
-    if criterion == "poisson" and (y.min() < 0 or y.sum() <= 0):
+    if criterion != "poisson":
+        return
+    if y.min() < 0:
         raise ValueError(
-            "criterion 'poisson' needs targets that are not negative and not all zero, "
+            "Some value(s) of y are negative which is not allowed for Poisson regression: "
             f"got a smallest target of {y.min():g}."
+        )
+    if y.sum() <= 0:
+        raise ValueError(
+            "Sum of y is not strictly positive which is necessary for Poisson regression: "
+            "y is not positive in any row, and logarithms of Poisson means need that."
         )
 
 

@@ -95,6 +95,11 @@ class TableModel(Estimator):
         """Length of what is known of a row: probabilities of classes, or numbers."""
         return self.n_outputs_
 
+    @property
+    def class_counts(self) -> np.ndarray:
+        """Number of classes of each output, 1 for numbers."""
+        return np.ones(self.n_outputs_, dtype=np.intp)
+
     def check_fitted(self) -> None:
         super().check_fitted()
         schema, names = self.schema_, getattr(self, "feature_names_in_", None)
@@ -148,6 +153,10 @@ class TableClassifier(ClassifierMixin, SetClassifier, TableModel):
     @property
     def n_values(self) -> int:
         return self.n_classes_
+
+    @property
+    def class_counts(self) -> np.ndarray:
+        return np.atleast_1d(self.n_classes_)
 
     def check_fitted(self) -> None:
         super().check_fitted()

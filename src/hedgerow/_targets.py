@@ -4,6 +4,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -15,6 +16,8 @@ def read_targets(
     y: Any, *, has_classes: bool, many_outputs: bool = False
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """The targets as the engine takes them, and the classes (None for numbers)."""
+    if issparse(y):
+        raise ValueError("sparse multilabel-indicator for y is not supported.")
     y = check_array(
         y, ensure_2d=False, dtype=None, ensure_min_samples=0, allow_nd=True, input_name="y"
     )
@@ -99,12 +102,11 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     )
     if weights.ndim != 1 or len(weights) != n_rows:
         raise ValueError(
-            f"'sample_weight' must have one weight per row: X has {n_rows} rows, "
-            f"'sample_weight' has shape {weights.shape}."
+            f"sample_weight.shape == {weights.shape}, expected {(n_rows,)}: one weight per row."
         )
     if (weights < 0).any():
         raise ValueError(
-            "'sample_weight' must not be negative, "
+            "Negative values in data passed to `sample_weight`: "
             f"got {weights.min():g} at row {weights.argmin()}."
         )
     check_magnitude("'sample_weight'", weights)

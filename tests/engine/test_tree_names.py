@@ -21,8 +21,15 @@ def test_the_names_of_scikit_learn_mean_what_they_mean_there():
     settings = {"max_leaf_nodes": 6, "random_state": 0}
     ours = DecisionTreeClassifier(**settings).fit(one_column, Y, WEIGHTS).tree_
     theirs = sklearn_tree.DecisionTreeClassifier(**settings).fit(one_column, Y, WEIGHTS).tree_
-    for name in ("node_count", "max_depth", "n_leaves", "n_features"):
+    for name in ("node_count", "max_depth", "n_leaves", "n_features", "n_outputs"):
         assert getattr(ours, name) == getattr(theirs, name), name
+    assert ours.max_n_classes == theirs.max_n_classes
+    assert_array_equal(ours.n_classes, theirs.n_classes)
+    single = one_column.astype(np.float32)
+    assert_allclose(ours.predict(single), theirs.predict(single)[:, :3])
+    assert (
+        ours.decision_path(single).sum(axis=1) == theirs.decision_path(single).sum(axis=1)
+    ).all()
     # Both number the nodes in their own order: the same walk through both.
     stack = [(0, 0)]
     n_seen = 0
@@ -34,7 +41,7 @@ def test_the_names_of_scikit_learn_mean_what_they_mean_there():
         assert_allclose(ours.threshold[a], theirs.threshold[b])
         assert_allclose(ours.weighted_n_node_samples[a], theirs.weighted_n_node_samples[b])
         assert_allclose(ours.impurity[a], theirs.impurity[b])
-        assert_allclose(ours.value[a], theirs.value[b, 0])
+        assert_allclose(ours.value[a], theirs.value[b])
         assert (ours.children_left[a] == -1) == (theirs.children_left[b] == -1)
         assert (ours.children_right[a] == -1) == (theirs.children_right[b] == -1)
         if ours.children_left[a] >= 0:
@@ -45,7 +52,8 @@ def test_the_names_of_scikit_learn_mean_what_they_mean_there():
 
 
 def test_other_names_are_the_same_arrays():
-    tree = DecisionTreeClassifier(max_depth=3).fit(X, Y).tree_
+    model = DecisionTreeClassifier(max_depth=3).fit(X, Y)
+    graph, tree = model.graph_, model.tree_
     for ours, theirs in [
         ("left", "children_left"),
         ("right", "children_right"),
@@ -53,9 +61,11 @@ def test_other_names_are_the_same_arrays():
         ("weight", "weighted_n_node_samples"),
         ("missing_left", "missing_go_to_left"),
     ]:
-        assert np.shares_memory(getattr(tree, ours), getattr(tree, theirs))
-    assert tree.node_count == tree.n_nodes
-    assert tree.max_depth == tree.depth
+        assert np.shares_memory(getattr(graph, ours), getattr(tree, theirs))
+    assert tree.node_count == tree.capacity == graph.n_nodes
+    assert tree.max_depth == graph.depth
+    assert_array_equal(tree.apply(X), model.apply(X))
+    assert_array_equal(tree.value[:, 0], graph.value)
 
 
 @pytest.mark.parametrize("take_over", ["grown", "pruned", "pickled", "unpacked"])

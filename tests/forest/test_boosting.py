@@ -250,11 +250,14 @@ def test_callback_and_bar_tell_members_done(capsys):
         (AdaBoostClassifier(learning_rate=0), "'learning_rate' must be a number above 0, got 0."),
         (AdaBoostClassifier(learning_rate=-1), "'learning_rate' must be a number above 0, got -1."),
         (AdaBoostRegressor(loss="cubic"), "'loss' must be one of 'linear', 'square', 'expo"),
-        (AdaBoostClassifier(KNeighborsClassifier()), "takes no 'sample_weight', which boosting"),
+        (
+            AdaBoostClassifier(KNeighborsClassifier()),
+            "doesn't support sample_weight, which boosting",
+        ),
         (AdaBoostClassifier(DecisionTreeRegressor()), "'estimator' must be a classifier"),
         (AdaBoostRegressor(DecisionTreeClassifier()), "'estimator' must be a regressor"),
         (AdaBoostClassifier(DecisionTreeClassifier(max_depth=0)), "'max_depth' must be a positive"),
-        (AdaBoostRegressor(DecisionTreeRegressor(criterion="poisson")), "not negative"),
+        (AdaBoostRegressor(DecisionTreeRegressor(criterion="poisson")), "are negative"),
     ],
     ids=str,
 )
@@ -267,7 +270,7 @@ def test_bad_parameters_are_named(model, message):
 
 def test_member_no_better_than_chance_is_refused():
     X = np.zeros((40, 2))
-    with pytest.raises(ValueError, match="no better than chance"):
+    with pytest.raises(ValueError, match="worse than random"):
         AdaBoostClassifier().fit(X, np.arange(40) % 2)
 
 

@@ -86,5 +86,5 @@ def test_settings_of_a_learner_are_frozen():
 def test_targets_that_do_not_suit_are_refused():
     X, y = DIABETES
     learner, table = learner_and_table(RandomForestRegressor(2, criterion="poisson"), (X, -y))
-    with pytest.raises(ValueError, match="'poisson' needs targets that are not negative"):
+    with pytest.raises(ValueError, match="negative which is not allowed for Poisson"):
         learner.grow(learner.bin(table), 0)

@@ -68,7 +68,7 @@ def test_rows_are_routed_the_same_way_by_all_methods(name):
     assert model.n_splits_ == np.count_nonzero(graph_.left >= 0)
     assert model.get_n_leaves() == np.count_nonzero(graph_.left < 0)
     assert model.nbytes_ > 0
-    assert model.tree_ is graph_
+    assert model.tree_.graph is graph_
 
 
 @every_model

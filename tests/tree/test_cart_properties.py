@@ -316,7 +316,7 @@ def test_paths_leaves_and_predictions_agree(target, data):
 def test_nodes_are_numbered_in_preorder(target, max_leaf_nodes):
     X, y = sample(target)
     tree = ESTIMATORS[target](max_leaf_nodes=max_leaf_nodes).fit(X, y)
-    graph, order, todo = tree.tree_, [], [0]
+    graph, order, todo = tree.graph_, [], [0]
     while todo:
         node = todo.pop()
         order.append(node)
@@ -482,7 +482,7 @@ def test_wrong_parameter_is_named_with_its_value(target, name, value):
 def test_poisson_needs_counts():
     X, y = sample("reals")
     for bad in (y - 10, np.zeros_like(y)):
-        with pytest.raises(ValueError, match="poisson"):
+        with pytest.raises(ValueError, match="Poisson"):
             DecisionTreeRegressor(criterion="poisson").fit(X, bad)
 
 

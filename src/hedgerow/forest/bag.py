@@ -19,6 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
@@ -37,6 +38,7 @@ from hedgerow.forest.ensemble import (
     GraphEnsemble,
     OutOfBagClassifier,
     OutOfBagRegressor,
+    mean_shares,
     out_of_bag_facts,
 )
 from hedgerow.forest.learner import ForestLearner, GrownForest, Unseen, new_seed
@@ -46,6 +48,7 @@ from hedgerow.forest.members import (
     check_members,
     fit_member,
     grow_member,
+    is_graph_model,
     learner_of,
     seeded,
     takes_weights,
@@ -149,7 +152,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
             whole = copy(self)
             whole.become(facts)
             unseen = whole._all_unseen(table, n_kept, unseen)
-            facts |= out_of_bag_facts(table, unseen, self.oob_score)
+            facts |= out_of_bag_facts(table, unseen, self.oob_score, "estimators")
         self.become(facts)
         return self
 
@@ -233,7 +236,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
     @property
     def _has_graphs(self) -> bool:
         """Whether members are graphs of the bag's own table."""
-        return isinstance(self.estimator_, GraphModel) and not self.draws_.draws_features
+        return is_graph_model(self.estimator_) and not self.draws_.draws_features
 
     def _check_graphs(self, averaged: bool = False) -> bool:
         if not hasattr(self, "draws_"):
@@ -260,7 +263,8 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
             return self.members_[place]
         tree = clone(self.estimator_)
         max_features = parameters.features_to_try(tree.max_features, self.n_features_in_)
-        return tree.adopt(self, Grown(self._graph(place), {"max_features_": max_features}))
+        facts = {"max_features_": max_features, "gains_": self.forest_.importances[place]}
+        return tree.adopt(self, Grown(self._graph(place), facts))
 
     def _graph(self, place: int) -> DecisionGraph:
         return self.members_[place].graph_ if self.forest_ is None else self.forest_.graph(place)
@@ -333,7 +337,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         """Mean of the members' importances, where they have some."""
         check_is_fitted(self)
         if self.forest_ is not None:
-            return self.forest_.importances.mean(axis=0)
+            return mean_shares(self.forest_)
         total = np.zeros(self.n_features_in_)
         for place, member in enumerate(self.members_):
             total[self.draws_.features(place)] += member.feature_importances_
@@ -450,6 +454,33 @@ class BagClassifier(TableClassifier, OutOfBagClassifier, Bag):
         values = np.zeros((len(X), self.n_classes_))
         values[:, np.searchsorted(self.classes_, member.classes_)] = member.predict_proba(X)
         return values
+
+    def _check_decisions(self) -> bool:
+        if hasattr(getattr(self, "estimator_", self._new_estimator()), "decision_function"):
+            return True
+        raise AttributeError("The members have no 'decision_function'.")
+
+    @available_if(_check_decisions)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The mean of the members' decision functions, where they have some.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        X, all_features = check_columns(self, X), not self.draws_.draws_features
+        decisions = (
+            member.decision_function(
+                X if all_features else take_columns(X, self.draws_.features(place))
+            )
+            for place, member in enumerate(self.members_)
+        )
+        return reduce(np.add, decisions) / len(self.members_)
 
 
 class BagRegressor(TableRegressor, OutOfBagRegressor, Bag):

@@ -13,13 +13,13 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._engine import link
 from hedgerow._estimator import fitted, parameter
-from hedgerow._graph_model import GraphModel
 from hedgerow._progress import progress
 from hedgerow._table import Table
 from hedgerow._table_model import TableClassifier, TableRegressor
@@ -30,6 +30,7 @@ from hedgerow.forest.members import (
     check_members,
     fit_member,
     grow_member,
+    is_graph_model,
     learner_of,
     seeded,
     takes_weights,
@@ -123,7 +124,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
     def _rounds(self, table: Table, estimator: Any) -> Iterator[_Round]:
         """Boost until a round ends it."""
         fit = _growing(table, estimator) or _fitting(table)
-        X = table.matrix() if isinstance(estimator, GraphModel) else table.source
+        X = table.matrix() if is_graph_model(estimator) else table.source
         random = check_random_state(self.random_state)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
         never = weights == 0
@@ -139,8 +140,8 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
             weights = done.row_weights
             if not np.isfinite(weights.sum()):
                 warnings.warn(
-                    f"The weights of the rows became infinite in round {place}, so boosting "
-                    "ended: try a lower learning_rate.",
+                    f"Sample weights have reached infinite values, at iteration {place}, so "
+                    "boosting ended: try a lower learning_rate.",
                     stacklevel=3,
                 )
                 return
@@ -158,6 +159,27 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
         """Fit one member and judge it."""
         raise NotImplementedError
 
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """The predictions after each member."""
+        raise NotImplementedError
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Accuracy or R² after each member.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Yields
+        ------
+        score : float
+        """
+        metric = accuracy_score if self._has_classes else r2_score
+        for predicted in self.staged_predict(X):
+            yield metric(y, predicted, sample_weight=sample_weight)
+
     @property
     def _n_members(self) -> int:
         return len(self.members_)
@@ -167,7 +189,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
 
     def _prepared(self, X: Any) -> Any:
         check_is_fitted(self)
-        if isinstance(self.estimator_, GraphModel):
+        if is_graph_model(self.estimator_):
             return self.schema_.encode(self, X)
         return check_columns(self, X)
 
@@ -252,8 +274,8 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
         estimator = self._new_estimator()
         if not takes_weights(estimator):
             raise ValueError(
-                f"{type(estimator).__name__} takes no 'sample_weight', which boosting needs: take "
-                "another estimator, or a BaggingClassifier."
+                f"{type(estimator).__name__} doesn't support sample_weight, which boosting needs: "
+                "take another estimator, or a BaggingClassifier."
             )
 
     def _boost(self, place, member, table, X, weights, random, fit):
@@ -265,8 +287,9 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
         if error >= 1 - 1 / table.n_classes:
             if place == 0:
                 raise ValueError(
-                    f"The first member ({type(member).__name__}) is no better than chance on the "
-                    "training rows, so there is nothing to boost: take a stronger estimator."
+                    f"The first member ({type(member).__name__}) is worse than random on the "
+                    "training rows, or no better, so there is nothing to boost: take a stronger "
+                    "estimator."
                 )
             return _Round(None)
         weight = self.learning_rate * (np.log((1 - error) / error) + np.log(table.n_classes - 1))
@@ -346,14 +369,14 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
 
 def _places_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
     """A member's predictions for a prepared table, as places in ``classes``."""
-    if isinstance(member, GraphModel):
+    if is_graph_model(member):
         return member.values_of_encoded(X).argmax(axis=1)
     return np.searchsorted(classes, member.predict(X))
 
 
 def _numbers_of(member: Any, X: Any) -> np.ndarray:
     """A member's predictions for a prepared table."""
-    if isinstance(member, GraphModel):
+    if is_graph_model(member):
         return member.values_of_encoded(X)[:, 0]
     return member.predict(X)
 

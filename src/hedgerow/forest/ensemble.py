@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
 from hedgerow._conformal import sorted_doubts, sorted_residuals
-from hedgerow._engine import DecisionGraph, PackedGraphs, RowPredictor
+from hedgerow._engine import DecisionGraph, Forest, PackedGraphs, RowPredictor
 from hedgerow._estimator import fitted, parameter
 from hedgerow._shapley import ShapleyModel, Summands
 from hedgerow._table import Table
@@ -85,13 +85,15 @@ class OutOfBagRegressor(TableModel):
     )
 
 
-def out_of_bag_facts(table: Table, unseen: Unseen, score: bool | Callable) -> dict[str, Any]:
+def out_of_bag_facts(
+    table: Table, unseen: Unseen, score: bool | Callable, members: str
+) -> dict[str, Any]:
     """The fitted attributes of an ensemble that is judged on what members say of unseen rows."""
     sums, counts = unseen
     if not counts.all():
         warnings.warn(
-            "Some inputs do not have OOB scores. This probably means too few trees were used "
-            "to compute any reliable OOB estimates.",
+            f"Some inputs do not have OOB scores. This probably means too few {members} were used "
+            "to compute any reliable oob estimates.",
             stacklevel=3,
         )
     with np.errstate(invalid="ignore"):
@@ -112,6 +114,12 @@ def out_of_bag_facts(table: Table, unseen: Unseen, score: bool | Callable) -> di
         }
         predicted = table.classes[sums[judged].argmax(axis=1)]
     return found | {"oob_score_": metric(table.labels[judged], predicted)}
+
+
+def mean_shares(forest: Forest) -> np.ndarray:
+    """Mean importances of the members that have tests, as shares of one."""
+    total = forest.importances.sum(axis=0)
+    return total / total.sum() if total.sum() > 0 else total
 
 
 class Ensemble(TableModel):

@@ -37,6 +37,7 @@ from hedgerow.forest.ensemble import (
     GraphEnsemble,
     OutOfBagClassifier,
     OutOfBagRegressor,
+    mean_shares,
     out_of_bag_facts,
 )
 from hedgerow.forest.learner import ForestLearner, Unseen, new_seed
@@ -59,6 +60,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
     )
     forest_: Forest = fitted("Forest", "The members, packed for prediction.")
     seed_: int = fitted("int", "What the bags and the members follow from.")
+    n_rows_: int = fitted("int", "Rows of the training table.", optional=True)
     _tree: ClassVar[type[GraphModel]]  # what a member is
     _fixed: ClassVar[dict[str, Any]] = {"splitter": "best"}  # settings that are no parameters
 
@@ -70,7 +72,10 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
                 "False without it."
             )
         if self.max_samples is not None and not self.bootstrap:
-            raise ValueError("'max_samples' needs bootstrap=True: without it every row is used.")
+            raise ValueError(
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to "
+                "`bootstrap=True` or set `max_sample=None`: 'max_samples' is the size of a bag."
+            )
 
     def check_fitted(self) -> None:
         super().check_fitted()
@@ -103,14 +108,16 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         if kept is None:
             seed, n_new = new_seed(self.random_state), self.n_estimators
         else:
-            self._check_kept(kept, table)
             seed, n_new = self.seed_, self.n_estimators - kept.n_members
         if n_new == 0:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 stacklevel=2,
             )
-            return self
+            if not self.oob_score or hasattr(self, "oob_score_"):
+                return self
+        if kept is not None:
+            self._check_kept(kept, table)
         with progress(self.verbose, self.callback, n_new, type(self).__name__) as report:
             forest, unseen = learner.grow(
                 learner.bin(table),
@@ -120,14 +127,14 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
                 out_of_bag=bool(self.oob_score),
                 report=report,
             )
-        facts = table.facts() | {"forest_": forest, "seed_": seed}
+        facts = table.facts() | {"forest_": forest, "seed_": seed, "n_rows_": table.n_rows}
         if getattr(self, "keep_targets", False):
             facts |= leaf_target_facts(table, forest, learner.n_jobs)
         if unseen is not None:
             if kept is not None:
                 params = learner.params(table.n_rows, table.n_features, table.n_classes, seed, 1.0)
                 _add_kept(table, kept, params, unseen)
-            facts |= out_of_bag_facts(table, unseen, self.oob_score)
+            facts |= out_of_bag_facts(table, unseen, self.oob_score, "trees")
         self.become(facts)
         return self
 
@@ -215,13 +222,34 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
     def _graph(self, place: int) -> DecisionGraph:
         return self.forest_.graph(place)
 
-    def _member(self, place: int) -> GraphModel:
-        """A tree with the forest's settings; it keeps no row counts."""
+    @property
+    def estimator(self) -> GraphModel:
+        """A tree with the forest's settings, as the members are."""
         settings = self._fixed | self.get_params(deep=False)
         names = set(self._tree().get_params(deep=False)) & set(settings) - _NOT_OF_TREES
-        tree = self._tree(**{name: settings[name] for name in names})
-        max_features = parameters.features_to_try(settings["max_features"], self.n_features_in_)
-        return tree.adopt(self, Grown(self._graph(place), {"max_features_": max_features}))
+        return self._tree(**{name: settings[name] for name in names})
+
+    @property
+    def estimator_(self) -> GraphModel:
+        """The same as ``estimator``."""
+        check_is_fitted(self)
+        return self.estimator
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows drawn for each member, in ascending order; drawn anew when asked for."""
+        check_is_fitted(self)
+        n_rows = self.n_rows_
+        params = self.learner().params(n_rows, self.n_features_in_, self.n_values, self.seed_, 1.0)
+        rows = np.arange(n_rows, dtype=np.int32)
+        return [np.repeat(rows, params.bag(n_rows, i)) for i in range(self._n_members)]
+
+    def _member(self, place: int) -> GraphModel:
+        """A tree with the forest's settings; it keeps no row counts."""
+        tree = self.estimator
+        max_features = parameters.features_to_try(tree.max_features, self.n_features_in_)
+        facts = {"max_features_": max_features, "gains_": self.forest_.importances[place]}
+        return tree.adopt(self, Grown(self._graph(place), facts))
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -230,7 +258,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         They favour features with many values; see :meth:`oob_permutation_importance`.
         """
         check_is_fitted(self)
-        return self.forest_.importances.mean(axis=0)
+        return mean_shares(self.forest_)
 
     @property
     def n_splits_(self) -> int:

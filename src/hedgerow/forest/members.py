@@ -87,16 +87,21 @@ def check_members(model: MemberModel, members: list, n_features: int) -> None:
     for member in members:
         if type(member) is not type(model.estimator_) or not hasattr(member, "schema_"):
             raise ValueError("a member is none, or is not fitted")
-        is_graph = isinstance(member, GraphModel)
+        is_graph = is_graph_model(member)
         if member.n_features_in_ > n_features or (is_graph and member.n_values != model.n_values):
             raise ValueError("a member has other features or outputs than its ensemble")
         if not np.isin(getattr(member, "classes_", classes[:0]), classes).all():
             raise ValueError("a member has other classes than its ensemble")
 
 
+def is_graph_model(estimator: Any) -> bool:
+    """Whether an estimator becomes a graph; a class derived to fit in another way need not."""
+    return isinstance(estimator, GraphModel) and estimator.fit.__module__.startswith("hedgerow.")
+
+
 def learner_of(estimator: Any) -> Learner | None:
     """What grows copies of an estimator on a table that was read before, where it has that."""
-    if isinstance(estimator, GraphModel) and type(estimator).learner is not GraphModel.learner:
+    if is_graph_model(estimator) and type(estimator).learner is not GraphModel.learner:
         return estimator.learner()
     return None
 
@@ -138,7 +143,11 @@ def fit_member(
         X = X if features is None else take_columns(X, features)
         if rows is not None:
             X, y = take_rows(X, rows), y[rows]
-        return member.fit(X, y) if weights is None else member.fit(X, y, sample_weight=weights)
+        if weights is None:
+            member.fit(X, y)
+        else:
+            member.fit(X, y, sample_weight=weights)
+        return member
 
 
 def grow_member(

@@ -4,6 +4,7 @@ from hedgerow.tree.alternating import TAOTreeClassifier, TAOTreeRegressor
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.centred import CentredTreeNetworkRegressor, CentredTreeRegressor
 from hedgerow.tree.cross_validated import CrossValidatedTreeClassifier, CrossValidatedTreeRegressor
+from hedgerow.tree.export import export_graphviz, export_text, plot_tree
 from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRegressor
 
 __all__ = [
@@ -17,4 +18,7 @@ __all__ = [
     "MeanMarginTreeRegressor",
     "TAOTreeClassifier",
     "TAOTreeRegressor",
+    "export_graphviz",
+    "export_text",
+    "plot_tree",
 ]
