@@ -92,6 +92,38 @@ Interleaved interleave_columns(const std::vector<ColumnArray>& arrays,
     return wide ? interleaved<double>(columns, n_rows) : interleaved<float>(columns, n_rows);
 }
 
+// A column whose codes stay where they are: the array is kept as long as the column.
+void append_coded(Dataset& data,
+                  nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> codes,
+                  std::uint32_t n_bins, bool categorical, std::vector<double> smallest,
+                  std::vector<double> largest) {
+    Column column;
+    column.wide = codes.dtype() == nb::dtype<std::uint16_t>();
+    if (!column.wide && codes.dtype() != nb::dtype<std::uint8_t>()) {
+        throw nb::type_error("codes must be uint8 or uint16");
+    }
+    if (codes.size() != data.n_rows()) {
+        throw nb::value_error("a column has another number of rows");
+    }
+    const bool ordered = std::is_sorted(smallest.begin(), smallest.end()) &&
+                         std::is_sorted(largest.begin(), largest.end());
+    const std::size_t n_smallest = categorical ? 0 : n_bins;
+    if (n_bins > (column.wide ? Dataset::most_bins : Dataset::most_narrow_bins) || !ordered ||
+        smallest.size() != n_smallest || (!largest.empty() && largest.size() != n_smallest)) {
+        throw nb::value_error("the bins of a column do not fit its codes");
+    }
+    column.n_bins = n_bins;
+    column.categorical = categorical;
+    column.smallest = std::move(smallest);
+    column.largest = std::move(largest);
+    auto* bytes = const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(codes.data()));
+    column.bytes = {bytes, [codes](std::uint8_t*) mutable {
+                        GilHeld held;
+                        codes = {};
+                    }};
+    in_core(1, [&](Team&) { data.append_coded(std::move(column)); });
+}
+
 const Column& column_of(const Dataset& data, std::size_t feature) {
     if (feature >= data.n_features()) throw nb::index_error("no such feature");
     return data.column(feature);
@@ -126,6 +158,8 @@ void bind_data(nb::module_& m) {
                 data.append_categories(codes.data(), n_categories);
             },
             "codes"_a, "n_categories"_a)
+        .def("append_coded", &append_coded, "codes"_a, "n_bins"_a, "categorical"_a, "smallest"_a,
+             "largest"_a, "A column of codes, which are kept where they are.")
         .def(
             "take",
             [](const Dataset& data, const Vector<Row>& rows, int n_jobs) {
@@ -148,6 +182,18 @@ void bind_data(nb::module_& m) {
             "has_missing",
             [](const Dataset& d, std::size_t f) { return column_of(d, f).has_missing; },
             "feature"_a)
+        .def(
+            "smallest",
+            [](const Dataset& d, std::size_t f) {
+                return array_of(std::vector(column_of(d, f).smallest));
+            },
+            "feature"_a, "The smallest value of each bin; of categories there is none.")
+        .def(
+            "largest",
+            [](const Dataset& d, std::size_t f) {
+                return array_of(std::vector(column_of(d, f).largest));
+            },
+            "feature"_a, "The largest value of each bin, empty where bins are single values.")
         .def_prop_ro("n_rows", &Dataset::n_rows)
         .def_prop_ro("n_features", &Dataset::n_features)
         .def_prop_ro("nbytes", &Dataset::nbytes);

@@ -4,6 +4,7 @@
 #include "gil.hpp"
 
 void bind_data(nanobind::module_& m);
+void bind_sketch(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_packed(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
@@ -24,6 +25,7 @@ HEDGEROW_MODULE(HEDGEROW_ENGINE, m) {
     m.doc() = "hedgerow's C++ engine: binned data sets, growing, decision graphs, prediction.";
     hedgerow::guard_gil();
     bind_data(m);
+    bind_sketch(m);
     bind_graph(m);
     bind_grow(m);
     bind_margin(m);

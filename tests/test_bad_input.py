@@ -20,6 +20,7 @@ from hedgerow import (
     AdaBoostClassifier,
     BaggingClassifier,
     CascadeForestClassifier,
+    Dataset,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     HeterogeneousForestClassifier,
@@ -50,6 +51,16 @@ WORKS = set(re.findall(r"^\| ([\w-]+) \|", WORKS_TABLE, re.MULTILINE)) - {"case"
 X = np.random.default_rng(0).random((30, 3))
 Y = (X[:, 0] > 0.5).astype(int)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+
+
+def batches_that_grow():
+    rows = iter((1, 2))
+
+    def read():
+        n = next(rows)
+        return [(X[:n], Y[:n])]
+
+    return Dataset.from_batches(read)
 
 
 def classify(X=X, y=Y, sample_weight=None, **parameters):
@@ -299,6 +310,14 @@ REFUSALS = {
     "within-impossible": lambda: hedgerow.fit_within(
         X, Y, max_bytes=1, models=["hedgerow DecisionTree"]
     ),
+    "batches-once": lambda: Dataset.from_batches((X, Y) for _ in range(2)),
+    "batches-target": lambda: Dataset.from_batches([FRAME]),
+    "batches-columns": lambda: Dataset.from_batches([(X, Y), (X[:, :2], Y)]),
+    "batches-no-rows": lambda: Dataset.from_batches([]),
+    "batches-changed": lambda: batches_that_grow(),
+    "batches-max_bins": lambda: classify(Dataset.from_batches([(X, Y)], max_bins=4), None),
+    "batches-classes": lambda: regress(Dataset.from_batches([(X, np.full(30, "a"))]), None),
+    "batches-file": lambda: Dataset.open(GUIDE),
     "save-unfitted": lambda: hedgerow.save(DecisionTreeClassifier(), "nowhere.hedgerow"),
     "save-function": lambda: hedgerow.save(forest(callback=print), "nowhere.hedgerow"),
     "load-nothing": lambda: hedgerow.load("nowhere.hedgerow"),

@@ -113,7 +113,7 @@ def test_a_table_never_changes():
     table = model.read_table(FRAME, CLASSES)
     with pytest.raises(ValueError, match="targets and weights of its own"):
         model.fit(table, CLASSES)
-    with pytest.raises(ValueError, match="whose targets are classes"):
+    with pytest.raises(ValueError, match="the targets of the table are classes"):
         hedgerow.DecisionTreeRegressor().fit(table)
     with pytest.raises(AttributeError):
         table.schema.n_features = 2

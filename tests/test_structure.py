@@ -28,6 +28,7 @@ ALLOWED = {
     "embedding": {"tree"},
     "cascade": {"tree", "forest"},
     "compression": {"tree", "forest", "additive"},
+    "batches": set(),
     "inspect": {"tree", "forest", "additive"},
     "storage": MODELS,
     "export": MODELS,
@@ -36,7 +37,7 @@ ALLOWED = {
     "comparison": MODELS | {"inspect", "storage", "export", "datasets", "model_selection"},
     "papers": MODELS | {"front door", "inspect", "datasets", "model_selection", "comparison"},
     "cli": MODELS
-    | {"front door", "inspect", "storage", "export", "datasets", "comparison", "papers"},
+    | {"front door", "inspect", "storage", "export", "datasets", "comparison", "papers", "batches"},
 }
 
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "data/binning.hpp"
 
@@ -92,6 +95,20 @@ template void Dataset::append_numbers(std::span<const Strided<double>>, std::uin
 void Dataset::append_categories(const std::int32_t* codes, std::uint32_t n_categories) {
     columns_.push_back(
         std::make_shared<const Column>(bin_categories(codes, n_rows_, n_categories)));
+}
+
+void Dataset::append_coded(Column column) {
+    std::uint32_t most = 0;
+    const auto look = [&](const auto* codes) {
+        for (std::size_t i = 0; i < n_rows_; ++i) most = std::max<std::uint32_t>(most, codes[i]);
+    };
+    column.wide ? look(column.wide_codes()) : look(column.narrow_codes());
+    if (n_rows_ > 0 && most > column.n_bins) {
+        throw std::invalid_argument("a column has the code " + std::to_string(most) + ", and " +
+                                    std::to_string(column.n_bins) + " bins");
+    }
+    column.has_missing = n_rows_ > 0 && most == column.n_bins;
+    columns_.push_back(std::make_shared<const Column>(std::move(column)));
 }
 
 Dataset Dataset::share() const {

@@ -27,7 +27,7 @@ struct Column {
     bool categorical = false;
     bool wide = false;
     bool has_missing = false;
-    std::unique_ptr<std::uint8_t[]> bytes;
+    std::shared_ptr<std::uint8_t[]> bytes;  // its own, or a caller's that are never written
     // Smallest and largest value in each numeric bin; `largest` is empty when every bin is one
     // value.
     std::vector<double> smallest, largest;
@@ -83,6 +83,8 @@ class Dataset {
     template <class T>
     void append_numbers(std::span<const Strided<T>> columns, std::uint32_t max_bins, Team& team);
     void append_categories(const std::int32_t* codes, std::uint32_t n_categories);
+    // A column whose codes were written elsewhere, such as in a file; they are read where they are.
+    void append_coded(Column column);
     // Another data set of the same columns, not copied: what is appended to one is not in the
     // other.
     Dataset share() const;

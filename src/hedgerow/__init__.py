@@ -7,6 +7,7 @@ from hedgerow.additive import (
     TreeSumClassifier,
     TreeSumRegressor,
 )
+from hedgerow.batches import Dataset
 from hedgerow.cascade import (
     CascadeForestClassifier,
     CascadeForestRegressor,
@@ -67,6 +68,7 @@ __all__ = [
     "CompressedRegressor",
     "CrossValidatedTreeClassifier",
     "CrossValidatedTreeRegressor",
+    "Dataset",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-_MOST_CATEGORIES = 65_535
+MOST_CATEGORIES = 65_535
 _PLAIN = frozenset("?bBhHiIlLqQfd")  # NumPy's numbers that the engine reads
 _NARROW_CHARS = frozenset("?bBhHf")  # of these, those that float32 holds
 _NARROW = frozenset({"int8", "int16", "uint8", "uint16", "float32", "bool", "boolean"})
@@ -111,18 +111,23 @@ def read_categories(column: Any, name: str) -> tuple[list, np.ndarray]:
                 f"Column {name} holds {value!r} of type {type(value).__name__}: categories must be "
                 "strings, numbers or booleans."
             )
-    if len(values) > _MOST_CATEGORIES:
+    if len(values) > MOST_CATEGORIES:
         raise ValueError(
-            f"Column {name} has {len(values)} categories, the most possible is {_MOST_CATEGORIES}: "
+            f"Column {name} has {len(values)} categories, the most possible is {MOST_CATEGORIES}: "
             "drop it if it is an identifier, or group its values."
         )
     if is_ordered:
         return values, np.ascontiguousarray(codes, dtype=np.int32)
-    try:
-        categories = sorted(values)
-    except TypeError:  # of several types
-        categories = sorted(values, key=lambda value: (type(value).__name__, str(value)))
+    categories = sorted_categories(values)
     return categories, _places_of(values, place_by_category(categories))[codes]
+
+
+def sorted_categories(values: Iterable) -> list:
+    """Categories in their order, those of several types by type."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
 
 
 def place_by_category(categories: list) -> dict[Any, int]:

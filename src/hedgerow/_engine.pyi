@@ -25,6 +25,9 @@ class Dataset:
 
     def append_categories(self, codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_categories: int) -> None: ...
 
+    def append_coded(self, codes: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)], n_bins: int, categorical: bool, smallest: Sequence[float], largest: Sequence[float]) -> None:
+        """A column of codes, which are kept where they are."""
+
     def take(self, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> Dataset:
         """
         A data set of the given rows, with the same bins, categories and codes.
@@ -41,6 +44,12 @@ class Dataset:
 
     def has_missing(self, feature: int) -> bool: ...
 
+    def smallest(self, feature: int) -> NDArray[numpy.float64]:
+        """The smallest value of each bin; of categories there is none."""
+
+    def largest(self, feature: int) -> NDArray[numpy.float64]:
+        """The largest value of each bin, empty where bins are single values."""
+
     @property
     def n_rows(self) -> int: ...
 
@@ -49,6 +58,34 @@ class Dataset:
 
     @property
     def nbytes(self) -> int: ...
+
+class Sketch:
+    """Distinct values, or ranks, of a column that comes in batches."""
+
+    def __init__(self, rank_error: float) -> None: ...
+
+    def merge(self, other: Sketch) -> None:
+        """Take in the rows of another sketch."""
+
+    def ends(self, max_bins: int) -> tuple[NDArray[numpy.float64], bool, int, int]:
+        """
+        The largest value of each bin, whether a bin is one value, how many values (or runs) there are, and by how many rows a rank may be off.
+        """
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def __getstate__(self) -> dict: ...
+
+    def __setstate__(self, arg: dict, /) -> None: ...
+
+def sketch_columns(sketches: Sequence[object], columns: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], first_row: int, n_jobs: int) -> None:
+    """Add a batch of rows to the sketches of its columns."""
+
+def code_columns(columns: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], largest: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], low: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]], high: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]], codes: Sequence[Annotated[NDArray, dict(shape=(None,), order='C', device='cpu')]], n_jobs: int) -> None:
+    """
+    Write the codes of a batch of rows, and widen the ranges of values seen in each bin.
+    """
 
 class DecisionGraph:
     """

@@ -48,3 +48,22 @@ def progress(
                 callback(done, n)
 
         yield report
+
+
+@contextmanager
+def reading_progress(
+    verbose: int,
+    callback: Callable[[int, int], None] | None,
+    n_rows: int | None,
+    n_bytes: int | None,
+) -> Iterator[Callable[[int, int], None]]:
+    """A function to call with the rows and bytes of a table that were read, which is read twice."""
+    with progress(verbose, None, 2 * (n_rows or n_bytes or 0), "reading") as bar:
+
+        def report(rows: int, bytes_read: int) -> None:
+            if bar is not None:
+                bar(rows if n_rows else bytes_read)
+            if callback is not None:
+                callback(rows, bytes_read)
+
+        yield report

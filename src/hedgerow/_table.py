@@ -266,6 +266,13 @@ class Table:
         table._encoded = matrix
         return table
 
+    def with_targets(self, has_classes: bool) -> "Table":
+        """The table with targets as a model wants them: classes, or numbers."""
+        if (self.classes is not None) == has_classes:
+            return self
+        given, wanted = ("numbers", "classes") if has_classes else ("classes", "numbers")
+        raise ValueError(f"the targets of the table are {given}, and the model wants {wanted}.")
+
     @property
     def n_classes(self) -> int:
         """Number of classes, 0 for numbers."""

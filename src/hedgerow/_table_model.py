@@ -66,12 +66,7 @@ class TableModel(Estimator):
             )
         if y is not None or sample_weight is not None:
             raise ValueError("a Table has targets and weights of its own: leave them out.")
-        if (X.classes is not None) != self._has_classes:
-            raise ValueError(
-                f"{type(self).__name__} was given a table whose targets are "
-                + ("numbers." if X.classes is None else "classes.")
-            )
-        return X
+        return X.with_targets(self._has_classes)
 
     def facts(self) -> dict[str, Any]:
         """What a fitted model knows of its table, for models that are made of its members."""
