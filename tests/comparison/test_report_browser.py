@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hedgerow
@@ -344,6 +345,40 @@ def test_a_shared_node_is_drawn_once_and_lit_from_both_sides(visit, files, tmp_p
         assert shared in lit(page)
     part(page, "pick").select_option(index=3)
     assert shared not in lit(page)
+
+
+def test_the_first_view_of_a_deep_model_can_be_read(visit, files, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.arange(2000.0)[:, None]
+    tree = hedgerow.DecisionTreeRegressor().fit(X, X[:, 0] ** 9 + rng.normal(size=2000))
+    assert tree.get_depth() > 12
+    model = {"name": "deep", "why": "", "score": 0.5} | describe(tree, X, X[:, 0], None, 0)
+    Report(files("diabetes")[0].summary | {"model": model}).write_html(tmp_path / "deep.html")
+    for width in WIDTHS:
+        page = visit((tmp_path / "deep.html").as_uri(), width)
+        assert page.locator(".node").count() >= 7
+        assert page.locator(".viewer .label.strong").first.is_visible()
+        heights = page.locator(".viewer .label").evaluate_all(
+            "all => all.map(t => t.getBoundingClientRect().height)"
+        )
+        assert min(heights) > 7  # pixels
+
+
+def test_categories_that_are_tested_twice_are_one_line(visit, files, tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = rng.choice(list("abcdef"), 3000)
+    X = pd.DataFrame({"kind": pd.Categorical(kinds)})
+    y = pd.Series(kinds).map(dict(zip("abcdef", [1, 20, 300, 4000, 50_000, 600_000], strict=True)))
+    tree = hedgerow.DecisionTreeRegressor().fit(X, y)
+    model = {"name": "kinds", "why": "", "score": 0.5} | describe(tree, X, y.to_numpy(), None, 0)
+    Report(files("diabetes")[0].summary | {"model": model}).write_html(tmp_path / "kinds.html")
+    page = visit((tmp_path / "kinds.html").as_uri())
+    for k in range(5):
+        part(page, "pick").select_option(index=k + 1)
+        lines = part(page, "detail").locator("ol li").all_inner_texts()
+        row = model["rows"][k]
+        label = model["features"][0]["labels"][row["values"][0]]
+        assert lines == [f"kind = {label}"]
 
 
 def test_repeated_tests_of_a_path_are_one_line(visit):

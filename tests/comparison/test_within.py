@@ -10,8 +10,8 @@ import hedgerow
 from hedgerow._timing import time_row
 from hedgerow.comparison import MODELS, compare
 from hedgerow.comparison.models import boosted, oblivious
-from hedgerow.comparison.sizes import count_bytes, count_splits
-from hedgerow.comparison.within import Limits
+from hedgerow.comparison.sizes import count_bytes, count_file_bytes, count_splits, find_depth
+from hedgerow.comparison.within import Limits, settings_of
 
 QUICK = ["hedgerow DecisionTree", "hedgerow RandomForest", "hedgerow MeanMarginTree"]
 
@@ -21,7 +21,9 @@ def cancer():
     return load_breast_cancer(return_X_y=True)
 
 
-@pytest.mark.parametrize("limit", [{"max_splits": 1}, {"max_splits": 12}, {"max_bytes": 2000}])
+@pytest.mark.parametrize(
+    "limit", [{"max_splits": 1}, {"max_splits": 12}, {"max_bytes": 2000}, {"max_path": 3}]
+)
 @pytest.mark.parametrize("load", [load_breast_cancer, load_diabetes])
 def test_the_model_keeps_the_limit(load, limit):
     X, y = load(return_X_y=True)
@@ -60,6 +62,49 @@ def test_latency_is_a_limit_too(cancer):
         hedgerow.fit_within(*cancer, max_latency_us=0, models=QUICK[:1])
 
 
+def test_the_longest_path_can_be_limited(cancer):
+    model = hedgerow.fit_within(*cancer, max_path=2, cv=2, models=[*QUICK, "hedgerow TreeInTree"])
+    assert find_depth(model) <= 2
+    assert model.held_out_.longest_path == find_depth(model)
+    assert f"longest path {find_depth(model)}, " in str(model.held_out_)
+    assert model.score(*cancer) > 0.9
+    found = compare(*cancer, cv=2, max_path=3, models=["hedgerow DecisionTree", "LightGBM"][:1])
+    assert found.best_model.depth <= 3
+    assert found.rows[0]["longest_path"] == found.best_model.depth
+
+
+def test_a_limited_path_is_a_limited_depth_and_no_smaller_ensemble():
+    limits = Limits(max_path=3)
+    assert list(settings_of(MODELS["hedgerow RandomForest"], limits)) == [{}, {"max_depth": 3}]
+    tao = list(settings_of(MODELS["hedgerow TAOTree"], limits))
+    assert tao[1] == {"max_depth": 3}
+    assert tao[2] == {"max_depth": 3, "max_leaf_nodes": 8}
+    oblivious = settings_of(MODELS["CatBoost"], Limits(max_splits=60, max_path=2))
+    assert {rung.get("depth") for rung in oblivious} == {None, 1, 2}
+
+
+@pytest.mark.parametrize(
+    "name", ["scikit-learn HistGradientBoosting", "LightGBM", "XGBoost", "CatBoost"]
+)
+def test_depths_of_other_libraries_are_the_longest_paths(cancer, name):
+    if not MODELS[name].is_installed:
+        pytest.skip(f"{name} is not installed")
+    model = MODELS[name]
+    for depth in (1, 3):
+        fitted = model.make("classification", settings={model.depth: depth}).fit(*cancer)
+        assert find_depth(fitted) == depth
+
+
+def test_the_size_of_the_file_is_that_of_the_file(cancer, tmp_path):
+    tree = hedgerow.DecisionTreeClassifier(max_leaf_nodes=9).fit(*cancer)
+    hedgerow.save(tree, tmp_path / "tree.hedgerow")
+    assert count_file_bytes(tree) == (tmp_path / "tree.hedgerow").stat().st_size
+    theirs = MODELS["scikit-learn DecisionTree"].make("classification").fit(*cancer)
+    assert count_file_bytes(theirs) == len(pickle.dumps(theirs.estimator_))
+    found = compare(*cancer, cv=2, models=["hedgerow DecisionTree"])
+    assert found["hedgerow DecisionTree"].n_file_bytes > found["hedgerow DecisionTree"].n_bytes / 20
+
+
 def test_same_seed_gives_the_same_model(cancer):
     one, other = (hedgerow.fit_within(*cancer, max_splits=9, models=QUICK, cv=2) for _ in range(2))
     assert str(one) == str(other)
@@ -87,7 +132,7 @@ def test_the_choice_states_the_held_out_score_of_what_it_chose(cancer):
 
 
 def test_a_limit_is_needed(cancer):
-    with pytest.raises(ValueError, match="'max_splits', 'max_bytes' or 'max_latency_us' must be"):
+    with pytest.raises(ValueError, match="'max_latency_us' or 'max_path' must be given"):
         hedgerow.fit_within(*cancer)
 
 

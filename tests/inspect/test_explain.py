@@ -42,6 +42,16 @@ def test_steps_agree_with_the_decision_path(table):
         assert list(explanation.probabilities.values()) == probabilities[i].tolist()
 
 
+def test_repeated_tests_of_a_feature_are_one_line():
+    X = np.arange(20.0)[:, None]
+    tree = DecisionTreeClassifier().fit(X, X[:, 0].astype(int))
+    explanation = explain(tree, [17])
+    assert len(explanation.steps) >= 3
+    assert explanation.lines == ("16.5 < x0 <= 17.5 (it is 17)",)
+    assert str(explanation).startswith("1. 16.5 < x0 <= 17.5 (it is 17)\nso: 17 (p = 1,")
+    assert explanation._repr_html_().count("<li>") == 1
+
+
 def test_steps_of_a_mixed_frame_agree_with_the_decision_path(mixed):
     for i in range(60):
         check_path(mixed.model, mixed.X, i, mixed.X.iloc[i])

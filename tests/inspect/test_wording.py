@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hedgerow.inspect.wording import (
@@ -66,6 +66,16 @@ def test_comparison_shows_numbers_that_agree_with_it(t, x, decimals):
     _, sign, bound = text.split()
     assert sign == ("<=" if x <= t else ">")
     assert (float(value) <= float(bound)) == (x <= t)
+
+
+@given(FINITE, FINITE, FINITE, DECIMALS)
+def test_a_comparison_with_two_bounds_agrees_with_both(a, b, c, decimals):
+    low, x, high = sorted([a, b, c])
+    assume(low < x)
+    words = Words(["x"], {}, {0: [low, high]}, decimals)
+    text, value = words.comparison(Interval(0, low, high), x)
+    shown_low, _, _, _, shown_high = text.split()
+    assert float(shown_low) < float(value) <= float(shown_high)
 
 
 @pytest.mark.parametrize(

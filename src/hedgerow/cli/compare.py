@@ -72,6 +72,7 @@ def compare(
     max_splits: options.MaxSplits = None,
     max_bytes: options.MaxBytes = None,
     max_latency_us: options.MaxLatency = None,
+    max_path: options.MaxPath = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
     out: Annotated[
@@ -121,6 +122,7 @@ def compare(
             max_splits=max_splits,
             max_bytes=max_bytes,
             max_latency_us=max_latency_us,
+            max_path=max_path,
             random_state=seed,
             n_jobs=jobs,
             progress=options.listener(),

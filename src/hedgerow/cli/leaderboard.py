@@ -4,11 +4,12 @@ from typing import Literal, NamedTuple
 
 from rich.table import Table
 
-from hedgerow.comparison import Comparison
+from hedgerow.comparison import Comparison, Result
 from hedgerow.comparison.metrics import label_of
 from hedgerow.comparison.records import COSTS, INTERRUPTED, UNITS
 
 FEWEST_COLUMNS = 3
+EXTRA = 100  # from this rank on a column is for wide terminals only
 
 
 def unranked(result: Comparison) -> list[str]:
@@ -38,13 +39,15 @@ def counted(number: int, noun: str) -> str:
 def leaderboard(result: Comparison, width: int = 120) -> Table:
     """The comparison as a table for people, as wide as the terminal at most.
 
-    Where it is narrow, names go without "hedgerow", sizes are rounded, and the columns that matter
-    least are left out: a number is never cut.
+    Where it is narrow, what is nice to have is left out, names go without "hedgerow", sizes are
+    rounded, and then the columns that matter least are left out: a number is never cut.
     """
     data = result.data
     columns = _columns(result, is_wide=True)
+    while _width(columns) > width and max(column.rank for column in columns) >= EXTRA:
+        columns.remove(max(columns, key=lambda column: column.rank))
     if _width(columns) > width:
-        columns = _columns(result, is_wide=False)
+        columns = [column for column in _columns(result, is_wide=False) if column.rank < EXTRA]
     while _width(columns) > width and len(columns) > FEWEST_COLUMNS:
         columns.remove(max(columns, key=lambda column: column.rank))
     table = Table(
@@ -98,6 +101,8 @@ def _columns(result: Comparison, is_wide: bool) -> list[Column]:
         Column(3, "splits", [size(row["splits"]) for row in rows]),
         Column(2, "bytes", [size(row["bytes"]) for row in rows]),
         Column(5, "fit s", [significant(row["fit_seconds"], 2) for row in rows]),
+        Column(EXTRA, "longest path", [_whole(row["longest_path"]) for row in rows]),
+        Column(EXTRA + 1, "file bytes", [size(row["file_bytes"]) for row in rows]),
         Column(4, UNITS["latency"], [significant(row["us_per_row"], 2) for row in rows]),
     ]
 
@@ -140,10 +145,19 @@ def summary(result: Comparison) -> list[str]:
         simplest, best = result.simplest_result, result.best_result.name
         lines.append(
             f"Smallest of hedgerow's that is about as good as the best: {simplest.name}"
+            f"{_to_read(simplest)}"
             if simplest.about_as_good
             else f"None of hedgerow's is about as good as {best}; the nearest is {simplest.name}"
+            f"{_to_read(simplest)}"
         )
     return lines
+
+
+def _to_read(result: Result) -> str:
+    """How large a model is, and the longest path through it."""
+    found = [] if result.n_bytes is None else [f"{result.n_bytes:,} bytes"]
+    found += [] if result.depth is None else [f"longest path {counted(result.depth, 'test')}"]
+    return f" ({', '.join(found)})" if found else ""
 
 
 def significant(value: float | None, digits: int = 3) -> str:

@@ -79,6 +79,9 @@ MaxBytes = Annotated[int | None, typer.Option(min=1, help="Most bytes a model ma
 MaxLatency = Annotated[
     float | None, typer.Option("--max-latency-us", min=0, help="Most microseconds per row.")
 ]
+MaxPath = Annotated[
+    int | None, typer.Option(min=1, help="Most tests that a row meets in any of the trees.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback on error.")]
 ModelFile = Annotated[

@@ -13,7 +13,7 @@ import hedgerow
 from hedgerow._files import replacing
 from hedgerow.cli import options
 from hedgerow.cli.options import note
-from hedgerow.comparison.sizes import count_bytes, count_splits
+from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
 from hedgerow.comparison.tables import check_names, drop_columns, guess_task, useless_columns
 from hedgerow.datasets import load_data
 from hedgerow.datasets.columns import (
@@ -43,6 +43,7 @@ def train(
     max_splits: options.MaxSplits = None,
     max_bytes: options.MaxBytes = None,
     max_latency_us: options.MaxLatency = None,
+    max_path: options.MaxPath = None,
     budget: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Within a limit, the time to look for it: 90s, 10min."),
@@ -75,6 +76,7 @@ def train(
         "max_splits": max_splits,
         "max_bytes": max_bytes,
         "max_latency_us": max_latency_us,
+        "max_path": max_path,
     }
     if any(limit is not None for limit in limits.values()):
         fitted = hedgerow.fit_within(
@@ -109,7 +111,9 @@ def train(
         "features": X.shape[1],
         "splits": count_splits(fitted),
         "bytes": count_bytes(fitted),
+        "longest_path": find_depth(fitted),
         "file": str(out),
+        "file_bytes": out.stat().st_size,
     }
     held_out = getattr(fitted, "held_out_", None)
     if held_out is not None:
@@ -119,7 +123,8 @@ def train(
     else:
         print(
             f"{record['model']}: {record['rows']:,} rows, {record['features']} features, "
-            f"{record['splits']:,} splits, {record['bytes']:,} bytes; wrote {out}"
+            f"{record['splits']:,} splits, longest path {record['longest_path']}, "
+            f"{record['bytes']:,} bytes; wrote {out} ({record['file_bytes']:,} bytes)"
         )
         if held_out is not None:
             print(held_out)

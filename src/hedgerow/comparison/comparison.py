@@ -41,7 +41,7 @@ class Comparison:
     random_state : int
     budget : str or None
     limits : dict of str to float
-        ``max_splits``, ``max_bytes`` and ``max_latency_us`` where given.
+        ``max_splits``, ``max_bytes``, ``max_latency_us`` and ``max_path`` where given.
     metrics : list of str
         The deciding one first.
     positive : object
@@ -245,7 +245,8 @@ class Comparison:
                 "about_as_good": result.about_as_good,
                 "splits": result.n_splits,
                 "bytes": result.n_bytes,
-                "depth": result.depth,
+                "longest_path": result.depth,
+                "file_bytes": result.n_file_bytes,
                 "fit_seconds": float(np.median(result.fit_seconds)) if result.folds else None,
                 "us_per_row": result.microseconds_per_row,
                 "folds": len(result.folds),

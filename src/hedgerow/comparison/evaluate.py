@@ -56,6 +56,7 @@ def compare(
     max_splits: int | None = None,
     max_bytes: int | None = None,
     max_latency_us: float | None = None,
+    max_path: int | None = None,
     task: Task | None = None,
     scoring: Any = None,
     positive: Any = None,
@@ -102,7 +103,7 @@ def compare(
         Columns that are no features; and those that are, whatever they look like.
     models : iterable of str, default=None
         Names out of ``hedgerow.comparison.MODELS``; by default all that are installed.
-    max_splits, max_bytes, max_latency_us : default=None
+    max_splits, max_bytes, max_latency_us, max_path : default=None
         Limits, as in `fit_within`: each model is then the best of its settings within them, chosen
         inside the training rows. ``Comparison.front`` and the report then have every model from one
         split to its full size.
@@ -154,7 +155,7 @@ def compare(
     """
     began = perf_counter()
     plan = parse_budget(budget)
-    limits = Limits(max_splits, max_bytes, max_latency_us)
+    limits = Limits(max_splits, max_bytes, max_latency_us, max_path)
     if resume and journal is None:
         raise ValueError("'resume' must be None where no 'journal' is given, got True.")
     X = X if is_frame(X) else np.asarray(X)

@@ -17,7 +17,7 @@ import numpy as np
 from hedgerow._columns import is_frame
 from hedgerow._journal import Journal
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass
@@ -30,6 +30,8 @@ class Fold:
     scores : dict of str to float
     costs : tuple
         Splits, bytes, depth and microseconds per row, None where they are not known.
+    n_file_bytes : int or None
+        Of the model in a file, where it was written.
     fit_seconds, seconds : float
         Of the fit, and of all of it.
     settings : dict
@@ -47,6 +49,7 @@ class Fold:
     settings: dict[str, Any]
     predictions: np.ndarray
     probabilities: np.ndarray | None = None
+    n_file_bytes: int | None = None
 
 
 class FoldJournal:
@@ -104,6 +107,7 @@ class FoldJournal:
                 line["settings"],
                 _decode(line["predictions"]),
                 None if line["probabilities"] is None else _decode(line["probabilities"]),
+                line["n_file_bytes"],
             )
             for line in self._journal.lines[1:]
             if line["model"] == model and line["fold"] < n_folds
@@ -124,6 +128,7 @@ class FoldJournal:
                 "settings": fold.settings,
                 "predictions": _encode(fold.predictions),
                 "probabilities": None if shares is None else _encode(shares),
+                "n_file_bytes": fold.n_file_bytes,
             }
         )
 

@@ -52,6 +52,8 @@ class Model:
     ladder : callable or None
         From a number of splits to settings with about that many or fewer, the largest first; tried
         where a limit of splits, bytes or latency is given.
+    depth : str or None
+        The parameter that limits the longest path, where there is one.
     module : str or None
         The library, where the path is not inside it.
     one_hot : bool
@@ -65,6 +67,7 @@ class Model:
     budget: Budget = "small"
     grid: tuple[Settings, ...] = ()
     ladder: Ladder | None = None
+    depth: str | None = None
     module: str | None = None
     one_hot: bool = False
 
@@ -193,18 +196,21 @@ def bins(most: int) -> list[Settings]:
 
 TREE_GRID = ({"min_samples_leaf": 5}, {"min_samples_leaf": 20}, {"max_leaf_nodes": 32})
 FOREST_GRID = ({"max_features": 0.5}, {"min_samples_leaf": 3})
+DEPTH = "max_depth"
 MOST_SUMMED = 160  # splits of a sum of few trees
 BOOSTING_GRID = ({"learning_rate": 0.05}, {"learning_rate": 0.2})
 
 MODELS: dict[str, Model] = {
-    "hedgerow DecisionTree": Model("hedgerow.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves),
+    "hedgerow DecisionTree": Model(
+        "hedgerow.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, depth=DEPTH
+    ),
     "hedgerow MeanMarginTree": Model(
-        "hedgerow.MeanMarginTree", "tree", grid=TREE_GRID[:2], ladder=depths
+        "hedgerow.MeanMarginTree", "tree", grid=TREE_GRID[:2], ladder=depths, depth=DEPTH
     ),
     "hedgerow CrossValidatedTree": Model("hedgerow.CrossValidatedTree", "tree"),
     # A tree without limits has no training error left to remove.
     "hedgerow TAOTree": Model(
-        "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves
+        "hedgerow.TAOTree", "tree", {"max_depth": 8}, grid=TREE_GRID, ladder=leaves, depth=DEPTH
     ),
     "hedgerow NaiveDecisionGraph": Model(
         "hedgerow.NaiveDecisionGraph",
@@ -221,18 +227,21 @@ MODELS: dict[str, Model] = {
         "additive",
         grid=({"max_splits": 20}, {"max_splits": 160}),
         ladder=sums,
+        depth=DEPTH,
     ),
     "hedgerow GradientBoosting": Model(
         "hedgerow.GradientBoosting",
         "boosting",
         grid=BOOSTING_GRID,
         ladder=boosted("max_iter", "max_leaf_nodes", early_stopping=False),
+        depth=DEPTH,
     ),
     "hedgerow TreeEmbedding": Model(
         "hedgerow.TreeEmbedding",
         "embedding",
         grid=({"n_estimators": 3}, {"max_anchors": 64}),
         ladder=members("n_estimators", 21),
+        depth=DEPTH,
     ),
     "hedgerow TreeNetwork": Model("hedgerow.TreeNetwork", "cascade"),
     "hedgerow CascadeForest": Model(
@@ -242,10 +251,18 @@ MODELS: dict[str, Model] = {
         grid=({"preset": "default"},),
     ),
     "hedgerow RandomForest": Model(
-        "hedgerow.RandomForest", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
+        "hedgerow.RandomForest",
+        "forest",
+        grid=FOREST_GRID,
+        ladder=members("n_estimators"),
+        depth=DEPTH,
     ),
     "hedgerow ExtraTrees": Model(
-        "hedgerow.ExtraTrees", "forest", grid=FOREST_GRID, ladder=members("n_estimators")
+        "hedgerow.ExtraTrees",
+        "forest",
+        grid=FOREST_GRID,
+        ladder=members("n_estimators"),
+        depth=DEPTH,
     ),
     "hedgerow HeterogeneousForest": Model(
         "hedgerow.HeterogeneousForest", "forest", budget="balanced", grid=({"preset": "paper"},)
@@ -253,13 +270,19 @@ MODELS: dict[str, Model] = {
     "hedgerow Bagging": Model("hedgerow.Bagging", "forest", budget="balanced"),
     "hedgerow AdaBoost": Model("hedgerow.AdaBoost", "boosting", budget="balanced"),
     "scikit-learn DecisionTree": Model(
-        "sklearn.tree.DecisionTree", "tree", grid=TREE_GRID, ladder=leaves, one_hot=True
+        "sklearn.tree.DecisionTree",
+        "tree",
+        grid=TREE_GRID,
+        ladder=leaves,
+        depth=DEPTH,
+        one_hot=True,
     ),
     "scikit-learn RandomForest": Model(
         "sklearn.ensemble.RandomForest",
         "forest",
         grid=FOREST_GRID,
         ladder=members("n_estimators"),
+        depth=DEPTH,
         one_hot=True,
     ),
     "scikit-learn HistGradientBoosting": Model(
@@ -267,6 +290,7 @@ MODELS: dict[str, Model] = {
         "boosting",
         grid=BOOSTING_GRID,
         ladder=boosted("max_iter", "max_leaf_nodes", early_stopping=False),
+        depth=DEPTH,
     ),
     "LightGBM": Model(
         "lightgbm.LGBM",
@@ -274,12 +298,14 @@ MODELS: dict[str, Model] = {
         {"verbose": -1},
         grid=BOOSTING_GRID,
         ladder=boosted("n_estimators", "num_leaves"),
+        depth=DEPTH,
     ),
     "XGBoost": Model(
         "xgboost.XGB",
         "boosting",
         grid=BOOSTING_GRID,
         ladder=boosted("n_estimators", "max_leaves", max_depth=0, grow_policy="lossguide"),
+        depth=DEPTH,
     ),
     "CatBoost": Model(
         "catboost.CatBoost",
@@ -288,8 +314,11 @@ MODELS: dict[str, Model] = {
         budget="balanced",
         grid=BOOSTING_GRID,
         ladder=oblivious,
+        depth="depth",
     ),
-    "FIGS": Model("imodels.FIGS", "additive", budget="balanced", ladder=rules, one_hot=True),
+    "FIGS": Model(
+        "imodels.FIGS", "additive", budget="balanced", ladder=rules, depth=DEPTH, one_hot=True
+    ),
     "EBM": Model(
         "interpret.glassbox.ExplainableBoosting", "additive", budget="balanced", ladder=bins
     ),

@@ -65,7 +65,12 @@ class Result:
         Of each finished fold, tuning included.
     n_splits, n_bytes, depth : int or None
         Medians over the folds. Bytes are those of the form that predicts, see
-        ``hedgerow.comparison.sizes``; None where a library does not tell.
+        ``hedgerow.comparison.sizes``; the depth is the longest path, most tests that a row meets in
+        any of the trees. None where a library does not tell.
+    n_file_bytes : int or None
+        Of the model of the first fold in a file: hedgerow's own format, or another library's
+        pickle. None for models of more than ``hedgerow.comparison.sizes.MOST_WRITTEN`` bytes, which
+        are not written for this alone.
     microseconds_per_row : float or None
         Of predicting a thousand rows or more at once, in one call.
     settings : dict
@@ -100,6 +105,7 @@ class Result:
     n_splits: int | None = None
     n_bytes: int | None = None
     depth: int | None = None
+    n_file_bytes: int | None = None
     microseconds_per_row: float | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     changed: dict[str, Any] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from hedgerow.comparison.metrics import Metric, Outcome, gain
 from hedgerow.comparison.models import Model, Settings
 from hedgerow.comparison.peers import Peer
 from hedgerow.comparison.records import Result, Task
-from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
+from hedgerow.comparison.sizes import count_bytes, count_file_bytes, count_splits, find_depth
 from hedgerow.comparison.within import Choice, Limits, maker, settings_of
 
 SILENCING = ("verbose", "allow_writing_files")  # parameters that change no model
@@ -207,6 +207,7 @@ class Run:
             dict(getattr(model, "settings_", {})),
             predicted.astype(float) if classes is None else np.searchsorted(classes, predicted),
             None if shares is None else shares.astype(np.float32),
+            None if self.folds else count_file_bytes(model),
         )
         self.models[number] = model
         self.folds.append(fold)
@@ -241,6 +242,7 @@ class Run:
             n_splits=n_splits,
             n_bytes=n_bytes,
             depth=depth,
+            n_file_bytes=next((f.n_file_bytes for f in folds if f.n_file_bytes), None),
             microseconds_per_row=typical[3],
             settings=self._settings(),
             changed={n: v for n, v in self.model.parameters.items() if n not in SILENCING},

@@ -10,16 +10,20 @@ show them, is as large as its pickle and has None splits.
 
 import pickle
 import re
+import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from hedgerow.comparison.peers import Peer
+from hedgerow.storage import save
 
 NODE_BYTES = 16
 VALUE_BYTES = 8
+MOST_WRITTEN = 4_000_000  # bytes of a model that is written only to see how large its file is
 
 
 def bare(model: Any) -> Any:
@@ -66,6 +70,32 @@ def count_bytes(model: Any) -> int:
         return len(pickle.dumps(model))
     values = VALUE_BYTES * trees.n_values if trees.n_values > 1 else 0
     return NODE_BYTES * (trees.n_splits + trees.n_leaves) + values * trees.n_leaves
+
+
+def count_file_bytes(model: Any) -> int | None:
+    """Bytes of a fitted model's file: hedgerow's own format, or another library's pickle.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Returns
+    -------
+    n_bytes : int or None
+        None where the model takes more than `MOST_WRITTEN`, or cannot be written.
+    """
+    if count_bytes(model) > MOST_WRITTEN:
+        return None
+    model = bare(model)
+    if not hasattr(model, "nbytes_"):
+        return len(pickle.dumps(model))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.hedgerow"
+        try:
+            save(model, path)
+        except TypeError:  # a bag of another library's models
+            return None
+        return path.stat().st_size
 
 
 class _Nodes(NamedTuple):
@@ -142,8 +172,38 @@ def find_depth(model: Any) -> int | None:
     model = bare(model)
     if hasattr(model, "get_depth"):
         return int(model.get_depth())
+    return max(_depths(model), default=None)
+
+
+def _depths(model: Any) -> Iterable[int]:
+    """Depths of another library's trees; none where it does not show them."""
+    if isinstance(model, DummyClassifier | DummyRegressor):
+        return [0]
     trees = _sklearn_trees(model)
-    return int(max(tree.max_depth for tree in trees)) if trees else None
+    if trees:
+        return [int(tree.max_depth) for tree in trees]
+    if hasattr(model, "_predictors"):  # scikit-learn's boosting
+        return [tree.get_max_depth() for step in model._predictors for tree in step]
+    if hasattr(model, "booster_"):  # LightGBM
+        text = model.booster_.model_to_string()
+        pairs = re.findall(r"^left_child=(.*)\nright_child=(.*)$", text, re.M)
+        return [0, *(_depth_below(*([*map(int, side.split())] for side in pair)) for pair in pairs)]
+    if hasattr(model, "get_booster"):  # XGBoost: a tab for each level
+        dumps = model.get_booster().get_dump()
+        return [max(line.count("\t") for line in tree.splitlines()) for tree in dumps]
+    if hasattr(model, "get_tree_leaf_counts"):  # CatBoost's are oblivious by default
+        return [int(count).bit_length() - 1 for count in model.get_tree_leaf_counts()]
+    return []
+
+
+def _depth_below(left: list[int], right: list[int]) -> int:
+    """Depth of a tree by the children of its splits, which come after them; leaves are negative."""
+    depths = [1] * len(left)
+    for node, children in enumerate(zip(left, right, strict=True)):
+        for child in children:
+            if child > node:
+                depths[child] = depths[node] + 1
+    return max(depths, default=0)
 
 
 def _sklearn_trees(model: Any) -> list:

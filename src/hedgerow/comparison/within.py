@@ -1,4 +1,4 @@
-"""The best model within a limit of splits, bytes or microseconds.
+"""The best model within a limit of splits, bytes, microseconds or the longest path.
 
 `fit_within` looks through all families. `Choice` is the same for one model, as an estimator, so
 that a comparison can cross-validate the choice itself; it also does the tuning of the thorough
@@ -25,7 +25,7 @@ from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
-from hedgerow.comparison.sizes import count_bytes, count_splits
+from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
 from hedgerow.comparison.tables import read_target
 
 # Families from the quickest on, which is the order in which they are tried.
@@ -46,10 +46,11 @@ class Limits:
     max_splits: int | None = None
     max_bytes: int | None = None
     max_latency_us: float | None = None
+    max_path: int | None = None
 
     def __post_init__(self) -> None:
-        parameters.check_int("max_splits", self.max_splits, low=1, optional=True)
-        parameters.check_int("max_bytes", self.max_bytes, low=1, optional=True)
+        for name in ("max_splits", "max_bytes", "max_path"):
+            parameters.check_int(name, getattr(self, name), low=1, optional=True)
         parameters.real(0, optional=True).check("max_latency_us", self.max_latency_us)
 
     def __bool__(self) -> bool:
@@ -62,6 +63,11 @@ class Limits:
     def given(self) -> dict[str, float]:
         """The limits that were set."""
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def are_of_size(self) -> bool:
+        """Whether there is a limit beside that of the path."""
+        return bool(self.given.keys() - {"max_path"})
 
     @property
     def most_splits(self) -> int:
@@ -77,6 +83,10 @@ class Limits:
                 return False
         if self.max_bytes is not None and count_bytes(model) > self.max_bytes:
             return False
+        if self.max_path is not None:
+            depth = find_depth(model)
+            if depth is None or depth > self.max_path:
+                return False
         if self.max_latency_us is None:
             return True
         sample = take_rows(X, np.arange(min(X.shape[0], ROWS_TIMED)))
@@ -101,6 +111,8 @@ class HeldOut:
         good; a comparison or rows of your own tell it without that.
     n_splits : int or None
     n_bytes : int
+    longest_path : int or None
+        Most tests that a row meets in any of the trees.
     """
 
     model: str
@@ -110,6 +122,7 @@ class HeldOut:
     n_compared: int
     n_splits: int | None
     n_bytes: int
+    longest_path: int | None
 
     @property
     def score(self) -> float:
@@ -124,9 +137,10 @@ class HeldOut:
     def __str__(self) -> str:
         settings = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         splits = "" if self.n_splits is None else f"{self.n_splits:,} splits, "
+        path = "" if self.longest_path is None else f"longest path {self.longest_path}, "
         return (
             f"{self.model}({settings}): {'R²' if self.metric == 'r2' else self.metric} "
-            f"{self.score:.4f} ± {self.standard_error:.4f} on held-out rows, {splits}"
+            f"{self.score:.4f} ± {self.standard_error:.4f} on held-out rows, {splits}{path}"
             f"{self.n_bytes:,} bytes; the best of {self.n_compared}"
         )
 
@@ -135,7 +149,21 @@ def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
     """The settings to choose from: the default, and the ladder under a limit, else the grid."""
     if not limits:
         return chain([{}], model.grid)
-    return chain([{}], model.ladder(limits.most_splits) if model.ladder else [])
+    most, path = limits.most_splits, limits.max_path
+    is_single = model.family in ("tree", "graph")
+    if path is not None and is_single:  # more splits would be a longer path
+        most = min(most, 2**path - 1)
+    # Where the path is the only limit, ensembles are as large as they like.
+    offered = model.ladder(most) if model.ladder and (is_single or limits.are_of_size) else []
+    if path is not None and model.depth is not None:
+        name = model.depth
+        offered = (_no_deeper(each, name, path) for each in chain([{}], offered))
+    return chain([{}], offered)
+
+
+def _no_deeper(settings: Settings, name: str, most: int) -> Settings:
+    """Settings with a limit of the depth, which they may have already; 0 is none."""
+    return settings | {name: min(settings.get(name) or most, most)}
 
 
 class Choice(BaseEstimator):
@@ -266,6 +294,7 @@ def fit_within(
     max_splits: int | None = None,
     max_bytes: int | None = None,
     max_latency_us: float | None = None,
+    max_path: int | None = None,
     task: Task | None = None,
     models: Iterable[str] | None = None,
     cv: int = 3,
@@ -290,6 +319,8 @@ def fit_within(
     max_latency_us : float, default=None
         Most microseconds per row, predicting a thousand rows at once. It is measured on this
         machine, so what is chosen may differ from run to run.
+    max_path : int, default=None
+        Most tests that a row meets in any of the trees: what a person has to read.
     task : {"classification", "regression"}, default=None
         By default it is found from the target.
     models : iterable of str, default=None
@@ -322,9 +353,9 @@ def fit_within(
     >>> model.held_out_.score > 0.9
     True
     """
-    limits = Limits(max_splits, max_bytes, max_latency_us)
+    limits = Limits(max_splits, max_bytes, max_latency_us, max_path)
     if not limits:
-        raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
+        raise ValueError("'max_splits', 'max_bytes', 'max_latency_us' or 'max_path' must be given.")
     y, task = read_target(y, task)
     table = read_table(BaseEstimator(), X, y, task)
     chosen = choose_models(models, task, ours=True)
@@ -362,6 +393,7 @@ def fit_within(
         sum(choice.n_compared_ for choice in choices.values()),
         count_splits(best.chosen_),
         count_bytes(best.chosen_),
+        find_depth(best.chosen_),
     )
     return best.chosen_
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.inspect.reading import Reading, read
-from hedgerow.inspect.wording import Condition, Halfspace, Subset, fraction, number
+from hedgerow.inspect.wording import Condition, Halfspace, Subset, fraction, merge, number
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Explanation:
         Training rows in the leaf.
     outcome : str
         The last line of the text.
+    lines : tuple of str
+        The lines before it: the steps in words, all tests of one feature as one.
     """
 
     steps: tuple[Step, ...]
@@ -69,15 +71,16 @@ class Explanation:
     probabilities: dict | None = field(hash=False)
     rows: int
     outcome: str
+    lines: tuple[str, ...]
 
     def __str__(self) -> str:
-        margin = len(str(len(self.steps))) + 2
-        lines = [f"{f'{i}.':<{margin}}{step}" for i, step in enumerate(self.steps, 1)]
+        margin = len(str(len(self.lines))) + 2
+        lines = [f"{f'{i}.':<{margin}}{line}" for i, line in enumerate(self.lines, 1)]
         return "\n".join([*lines, self.outcome])
 
     def _repr_html_(self) -> str:
-        """A list of the steps, in a notebook."""
-        steps = "".join(f"<li>{escape(str(step))}</li>" for step in self.steps)
+        """A list of the lines, in a notebook."""
+        steps = "".join(f"<li>{escape(line)}</li>" for line in self.lines)
         return f"<ol>{steps}</ol><p><b>{escape(self.outcome)}</b></p>"
 
 
@@ -144,7 +147,8 @@ def explain(
         condition = model.condition(node, goes_left=child == model.left[node])
         if model.left[node] == model.right[node] and not condition.holds(codes)[0]:
             condition = model.condition(node, goes_left=False)
-        steps.append(_step(model, node, child, condition, values, codes))
+        features, value, text = _told(model, condition, values, codes)
+        steps.append(Step(node, child, features, value, condition, text))
     node = nodes[-1]
     return Explanation(
         steps=tuple(steps),
@@ -153,13 +157,17 @@ def explain(
         probabilities=model.probabilities(node),
         rows=model.rows[node],
         outcome=f"so: {_outcome(model, node)}",
+        lines=tuple(
+            _told(model, condition, values, codes)[2]
+            for condition in merge(step.condition for step in steps)
+        ),
     )
 
 
-def _step(
-    model: Reading, node: int, child: int, condition: Condition, given: list, codes: np.ndarray
-) -> Step:
-    """Describe the branch a row took."""
+def _told(
+    model: Reading, condition: Condition, given: list, codes: np.ndarray
+) -> tuple[tuple[int, ...], Any, str]:
+    """Return the features of a condition that a row meets, its value, and both in words."""
     words = model.words
     text = words.condition(condition, mention=False)
     if isinstance(condition, Halfspace):
@@ -177,7 +185,7 @@ def _step(
         }
         for feature, taken in missing.items():
             note += f", with the missing {words.names[feature]} taken as {taken}"
-        return Step(node, child, features, score, condition, f"{text} ({note})")
+        return features, score, f"{text} ({note})"
     feature = condition.feature
     value = None if _is_missing(given[feature]) else given[feature]
     if np.isnan(codes[0, feature]):
@@ -188,7 +196,7 @@ def _step(
     else:
         text, shown = words.comparison(condition, float(codes[0, feature]))
         note = f"it is {shown}"
-    return Step(node, child, (feature,), value, condition, f"{text} ({note})")
+    return (feature,), value, f"{text} ({note})"
 
 
 def _outcome(model: Reading, node: int) -> str:

@@ -290,22 +290,26 @@ class Words:
         return text
 
     def comparison(self, condition: Interval | Halfspace, x: float) -> tuple[str, str]:
-        """Return a condition with one bound and the number that met it, as texts that agree."""
+        """Return a condition and the number that met it, as texts that agree."""
         if isinstance(condition, Halfspace):
-            bound, below, left = condition.bound, condition.below, self._sum(condition)
-            shown = number(bound, self.decimals)
+            bound = condition.bound
+            low, high = (-INFINITY, bound) if condition.below else (bound, INFINITY)
+            shown = {bound: number(bound, self.decimals)}
         else:
-            below = condition.low == -INFINITY
-            bound = condition.high if below else condition.low
-            left = f"{self.names[condition.feature]} {'<=' if below else '>'}"
-            shown = self.threshold(condition.feature, bound)
-        if not math.isfinite(bound):
+            low, high = condition.low, condition.high
+            shown = {b: self.threshold(condition.feature, b) for b in (low, high)}
+        shown = {bound: text for bound, text in shown.items() if math.isfinite(bound)}
+        if not shown:
             return self.condition(condition, mention=False), number(x, self.decimals)
-        text = shown if x == bound else number(x, self.decimals, room=2 * abs(x - bound))
-        agrees = float(text) < float(shown) if below else float(text) > float(shown)
-        if not agrees and x != bound:
-            shown, text = repr(float(bound)), repr(float(x))
-        return f"{left} {shown}", text
+        gaps = [abs(x - bound) for bound in shown if bound != x]
+        text = shown.get(x) or number(x, self.decimals, room=2 * min(gaps))
+        after = float(text) > float(shown.get(low, -INFINITY)) or x == low
+        before = float(text) < float(shown.get(high, INFINITY)) or x == high
+        if not (after and before):
+            shown, text = {bound: repr(float(bound)) for bound in shown}, repr(float(x))
+        if isinstance(condition, Halfspace):
+            return f"{self._sum(condition)} {shown[condition.bound]}", text
+        return self._between(self.names[condition.feature], shown.get(low), shown.get(high)), text
 
     def threshold(self, feature: int, t: float) -> str:
         """Return a threshold of a feature as text."""
@@ -314,10 +318,16 @@ class Words:
     def _interval(self, c: Interval, name: str) -> tuple[str, bool]:
         if c.low >= c.high:
             return "", False
-        low, high = self.threshold(c.feature, c.low), self.threshold(c.feature, c.high)
-        if c.low == -INFINITY:
-            return f"{name} <= {high}", c.high == INFINITY
-        return (f"{name} > {low}" if c.high == INFINITY else f"{low} < {name} <= {high}"), False
+        low, high = (
+            self.threshold(c.feature, t) if math.isfinite(t) else None for t in (c.low, c.high)
+        )
+        return self._between(name, low, high), low is None and high is None
+
+    @staticmethod
+    def _between(name: str, low: str | None, high: str | None) -> str:
+        if low is None:
+            return f"{name} <= {high}"
+        return f"{name} > {low}" if high is None else f"{low} < {name} <= {high}"
 
     def _subset(self, c: Subset, name: str) -> tuple[str, bool]:
         labels = self.labels[c.feature]

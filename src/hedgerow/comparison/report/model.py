@@ -12,6 +12,7 @@ import numpy as np
 from hedgerow._columns import take_rows
 from hedgerow.comparison.records import Result
 from hedgerow.comparison.report.patience import Patience
+from hedgerow.comparison.report.svg import human
 from hedgerow.inspect import member
 from hedgerow.inspect.colours import MIXED, class_colours, node_colours
 from hedgerow.inspect.layout import lay_out
@@ -24,7 +25,9 @@ IT_IS_BEST = "It is the best model of this comparison."
 MOST_NODES = 4000
 MOST_TERMS = 40_000  # numbers of oblique tests and of rows that go into the page
 MOST_ROWS = 40
-SHOWN, WIDEST = 31, 8  # nodes that are drawn at first, and how many of them side by side
+# Nodes that are drawn at first, and how many of them side by side and below one another: with
+# more the picture would be too small for its text.
+SHOWN, WIDEST, DEEPEST = 31, 7, 6
 
 
 def fitted(comparison: "Comparison", result: Result, refit: bool, patience: Patience) -> Any:
@@ -98,7 +101,7 @@ def describe(model: Any, X: Any, y: np.ndarray, predictions: Any, seed: int) -> 
             "colour": colours[i],
             "value": _value(value[i], reading.classes is not None),
         }
-        | ({"outcome": reading.outcome(node)} if reading.is_leaf(node) else {})
+        | ({"outcome": _outcome(reading, node)} if reading.is_leaf(node) else {})
         | ({"shared": True} if node in reading.shared else {})
         | _test(reading, node, bool(children[node]), n_terms <= MOST_TERMS)
         for i, node in enumerate(order)
@@ -107,8 +110,9 @@ def describe(model: Any, X: Any, y: np.ndarray, predictions: Any, seed: int) -> 
     n_classes = len(reading.classes or ())
     return {
         "nodes": nodes,
-        "open": [number[node] for node, below in _first_view(reading).items() if below],
+        "open": [number[node] for node, below in _first_view(reading, children).items() if below],
         "is_tree": not reading.shared,
+        "tells_missing": reading.words.mention_missing,
         "total": len(reading.kind),
         "n_splits": reading.graph.n_splits,
         "n_leaves": reading.graph.n_leaves,
@@ -141,15 +145,33 @@ def _largest(reading: Reading, most: int) -> dict[int, tuple[int, ...]]:
     return children
 
 
-def _first_view(reading: Reading) -> dict[int, tuple[int, ...]]:
-    """Return the children of the nodes that are drawn at first: as many as can be read."""
+def _first_view(
+    reading: Reading, children: dict[int, tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
+    """Return the children of the nodes that are drawn at first: as many as can be read.
+
+    Nodes with the most rows are opened first; one whose children would make the picture too wide or
+    too deep stays closed.
+    """
     view: dict[int, tuple[int, ...]] = {0: ()}
-    for most in range(2, SHOWN):
-        wider = _largest(reading, most)
-        if lay_out(wider).width > WIDEST - 1:
-            break
+    waiting = [(-reading.rows[0], 0)]
+    while waiting and len(view) < SHOWN:
+        _, node = heapq.heappop(waiting)
+        below = children[node]
+        wider = view | {child: view.get(child, ()) for child in below} | {node: below}
+        layout = lay_out(wider)
+        if layout.width > WIDEST - 1 or layout.depth >= DEEPEST:
+            continue
+        for child in below:
+            if child not in view:
+                heapq.heappush(waiting, (-reading.rows[child], child))
         view = wider
     return view
+
+
+def _outcome(reading: Reading, node: int) -> str:
+    """Return what a leaf predicts."""
+    return human(reading.value(node)[0]) if reading.classes is None else reading.outcome(node)
 
 
 def _value(value: np.ndarray, is_classifier: bool) -> Any:

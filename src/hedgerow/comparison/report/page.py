@@ -11,6 +11,7 @@ from typing import Any
 from hedgerow._files import write_text
 from hedgerow.comparison.records import UNITS
 from hedgerow.comparison.report import charts, still
+from hedgerow.comparison.report.svg import human
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -57,6 +58,7 @@ class Report:
             lstrip_blocks=True,
         )
         environment.filters["data"] = _script_data
+        environment.filters["human"] = human
         page = environment.get_template("report.html")
         return page.render(
             **self.summary,

@@ -5,6 +5,7 @@ paper. Everything that is text is escaped here.
 """
 
 import math
+import re
 from collections.abc import Iterable
 from html import escape
 
@@ -46,10 +47,15 @@ def picture(content: Iterable[str], height: float, label: str, width: float = WI
 
 
 def clip(content: object, width: float, size: float = 12) -> str:
-    """Return a text cut to a width, with an ellipsis."""
+    """Return a text cut to a width, with an ellipsis; of a test the name is cut."""
     content = str(content)
     most = max(int(width / (size * EM)), 2)
-    return content if len(content) <= most else content[: most - 1].rstrip() + "…"
+    if len(content) <= most:
+        return content
+    name, test = re.fullmatch(r"(.+?)( (?:<=|>|=|!=) \S+)?", content).groups("")  # type: ignore
+    if most < len(test) + 4:
+        name, test = content, ""
+    return name[: most - 1 - len(test)].rstrip() + "…" + test
 
 
 def _plain(value: object) -> str:
@@ -146,6 +152,21 @@ def short(value: float) -> str:
                 else (f"{value / size:.2g}{unit}")
             )
     return f"{value:.3g}"
+
+
+def human(value: float) -> str:
+    """Return a number in four digits and as people write it.
+
+    Examples
+    --------
+    >>> human(206855.8), human(0.00123456), human(67320.4), human(1.5e-9)
+    ('206,900', '0.001235', '67,320', '1.5e-09')
+    """
+    rounded = float(f"{value:.4g}")
+    if rounded and not 1e-6 < abs(rounded) < 1e15:
+        return f"{rounded:g}"
+    text = f"{rounded:,.12f}"
+    return text.rstrip("0").rstrip(".")
 
 
 def label_points(

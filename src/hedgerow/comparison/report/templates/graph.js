@@ -44,8 +44,9 @@
   const detail = html("div", { "aria-live": "polite", "data-test": "detail" });
   const follow = html("div", { "data-test": "follow" });
   const keys = html("p", { class: "note" });
-  keys.append("Drag to move; pinch, or ", html("kbd", {}, "Ctrl"), " and wheel, to zoom; click a node to open or close it. Keys: arrows, ",
-    html("kbd", {}, "Enter"), ", ", html("kbd", {}, "+"), ", ", html("kbd", {}, "−"), ", ", html("kbd", {}, "0"), ".");
+  keys.append("Drag to move; pinch", html("span", { class: "mouse" }, ", or ", html("kbd", {}, "Ctrl"), " and wheel,"),
+    " to zoom; click a node to open or close it.", html("span", { class: "mouse" }, " Keys: arrows, ",
+      html("kbd", {}, "Enter"), ", ", html("kbd", {}, "+"), ", ", html("kbd", {}, "−"), ", ", html("kbd", {}, "0"), "."));
   const viewer = document.getElementById("viewer");
   viewer.append(
     html("div", {}, html("div", { class: "stage" }, tools, canvas), keys),
@@ -113,12 +114,15 @@
 
   const ruler = document.createElement("canvas").getContext("2d");
   ruler.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
-  // A text cut to so many pixels.
+  // A text cut to so many pixels; of a test the name is cut, and the number stays.
   function short(text, most) {
-    if (ruler.measureText(text).width <= most) return text;
-    let end = Math.min(text.length, Math.ceil(most / 3));
-    while (end > 1 && ruler.measureText(text.slice(0, end) + "…").width > most) end--;
-    return text.slice(0, end).trimEnd() + "…";
+    const width = (part) => ruler.measureText(part).width;
+    if (width(text) <= most) return text;
+    const test = text.match(/.( (?:<=|>|=|!=) \S+)$/)?.[1] ?? "";
+    const rest = width(`nam…${test}`) <= most ? test : "";
+    let end = Math.min(text.length - rest.length, Math.ceil(most / 3));
+    while (end > 1 && width(`${text.slice(0, end)}…${rest}`) > most) end--;
+    return `${text.slice(0, end).trimEnd()}…${rest}`;
   }
   const count = (n) => `${n.toLocaleString("en")} ${n === 1 ? "row" : "rows"}`;
   const percent = (p) => (p > 0 && p < 0.01 ? "< 1 %" : `${Math.round(100 * p)} %`);
@@ -230,7 +234,7 @@
   }
 
   // Shows all nodes, or some of them, and on a phone at least the root.
-  function fit(some = [...place.keys()], least = canvas.clientWidth < 600 ? 0.55 : 0) {
+  function fit(some = [...place.keys()], least = canvas.clientWidth < 600 ? 0.7 : 0) {
     const frame = canvas.getBoundingClientRect();
     const [left, right] = bounds(some.map((i) => place.get(i)[0])), [top, bottom] = bounds(some.map((i) => place.get(i)[1]));
     const width = right - left + size.room, height = bottom - top + size.height + 40;
@@ -323,29 +327,53 @@
     const steps = [];
     while (i !== 0) {
       const [parent, side] = parents[i].find(([p, s]) => links.get(`${p}-${s}`)?.classList.contains("lit")) ?? parents[i][0];
-      steps.unshift(side === 0 ? nodes[parent].yes : nodes[parent].no);
+      steps.unshift([nodes[parent], side === 0]);
       i = parent;
     }
     return merged(steps);
   }
 
-  // Of several tests of one number only the tightest two say something: "2.5 < x <= 3.5".
+  // Several tests of one feature as one: "2.5 < x <= 3.5", "colour in {red, blue}".
   function merged(steps) {
-    const bounds = new Map(), lines = [];
-    for (const step of steps) {
-      const [, name, sign, at] = step.match(/^(.+) (<=|>) (-?[\d.,]+(?:e[+-]?\d+)?)$/) ?? [];
-      if (!name) { lines.push({ step }); continue; }
-      if (!bounds.has(name)) { bounds.set(name, { name }); lines.push(bounds.get(name)); }
-      const value = Number(at.replaceAll(",", "")), known = bounds.get(name);
-      if (sign === ">" && !(known.low?.value >= value)) known.low = { at, value };
-      if (sign === "<=" && !(known.high?.value <= value)) known.high = { at, value };
+    const tested = new Map(), lines = [];
+    for (const [node, passed] of steps) {
+      const text = passed ? node.yes : node.no, key = node.feature;
+      if (key === undefined) { lines.push({ text }); continue; }
+      if (!tested.has(key)) {
+        const feature = model.features.find((f) => f.index === key);
+        tested.set(key, { feature, n: 0, missing: true, codes: feature.labels?.map((_, code) => code) });
+        lines.push(tested.get(key));
+      }
+      const known = tested.get(key);
+      known.n += 1;
+      known.text = text;
+      known.missing &&= Boolean(node.missing) === passed;
+      if (known.codes) known.codes = known.codes.filter((code) => (node.codes?.includes(code) ?? code <= node.at) === passed);
+      else {
+        const bound = { value: node.at, text: text.match(/(?:<=|>) (\S+)/)?.[1] ?? String(node.at) };
+        if (passed && !(known.high?.value <= bound.value)) known.high = bound;
+        if (!passed && !(known.low?.value >= bound.value)) known.low = bound;
+      }
     }
-    return lines.map(({ step, name, low, high }) => step
-      ?? (low && high ? `${low.at} < ${name} <= ${high.at}` : low ? `${name} > ${low.at}` : `${name} <= ${high.at}`));
+    return lines.map((line) => (line.n > 1 ? condition(line) : line.text));
+  }
+
+  function condition({ feature: { name, labels }, low, high, codes, missing }) {
+    let text;
+    if (codes) {
+      const others = labels.filter((_, code) => !codes.includes(code)), isNegated = codes.length > 3 && others.length < codes.length;
+      if (!codes.length) return missing ? `${name} is missing` : `no value of ${name}`;
+      if (!others.length) return missing ? `${name} is anything` : `${name} is not missing`;
+      const words = isNegated ? others : codes.map((code) => labels[code]);
+      if (words.length > 4) words.splice(3, words.length, `... ${words.length - 3} more`);
+      text = words.length === 1 ? `${name} ${isNegated ? "!=" : "="} ${words[0]}` : `${name} ${isNegated ? "not in" : "in"} {${words.join(", ")}}`;
+      if (isNegated && !missing && model.tells_missing) text += " (and not missing)";
+    } else text = low && high ? `${low.text} < ${name} <= ${high.text}` : low ? `${name} > ${low.text}` : `${name} <= ${high.text}`;
+    return missing && model.tells_missing ? `${text} (or missing)` : text;
   }
 
   function distribution(node) {
-    if (!model.classes) return html("p", { class: "outcome" }, isLeaf(node) ? `predicts ${node.outcome}` : `mean ${node.value}`);
+    if (!model.classes) return html("p", { class: "outcome" }, isLeaf(node) ? `predicts ${node.outcome}` : `mean ${people(node.value)}`);
     const table = html("div", { class: "dist" });
     for (const [k, p] of node.value.slice(0, 6)) {
       table.append(
@@ -372,6 +400,7 @@
   const values = new Map(model.features.map((feature) => [feature.index, null]));
   const fields = new Map();
 
+  const people = (value) => value.toLocaleString("en", { maximumSignificantDigits: 5 });
   const brief = (value) => (value === null ? "" : String(Number(value.toPrecision(6))));
 
   function goesLeft(node) {
