@@ -152,7 +152,7 @@ class _AlternatingTree(InitParameter, GrowthParameters):
         "float", "The price of a leaf that CART was pruned at; not with ``init``.", optional=True
     )
     history_: np.ndarray = fitted(
-        "ndarray of shape (n_passes_ + 1,)",
+        "ndarray of shape (passes + 1,)",
         "Training error at the start and after each pass: the share of wrong classes, or the mean "
         "squared error. It never rises.",
     )
