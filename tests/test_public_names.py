@@ -114,6 +114,7 @@ PUBLIC = {
         "to_c",
         "to_javascript",
         "to_python",
+        "to_sql",
     ],
     "hedgerow.forest": [
         "AdaBoostClassifier",

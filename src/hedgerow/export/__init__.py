@@ -13,6 +13,7 @@ Parts
 `rounding`     leaves in fewer bytes, and what that costs
 `javascript`   an ES module
 `python`       one file without imports
+`sql`          one query; `sql_dialects` what databases spell differently
 `running`      exports in their real runtimes
 `targets`      the list of formats, and the check of an export
 `words`        names and categories in comments and identifiers: never code
@@ -23,6 +24,7 @@ from hedgerow.export.javascript import to_javascript
 from hedgerow.export.program import Program
 from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
+from hedgerow.export.sql import to_sql
 from hedgerow.export.targets import TARGETS, Check, check
 
 __all__ = [
@@ -35,4 +37,5 @@ __all__ = [
     "to_c",
     "to_javascript",
     "to_python",
+    "to_sql",
 ]

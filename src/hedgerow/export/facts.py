@@ -35,7 +35,7 @@ def _feed(digest: Any, part: Any) -> None:
         for item in part:
             _feed(digest, item)
     else:
-        digest.update(f"{type(part).__name__}:{part!r};".encode())
+        digest.update(f"{type(part).__name__}:{part!r};".encode(errors="surrogatepass"))
 
 
 def header(program: Program, name: str) -> list[str]:
@@ -103,7 +103,7 @@ def test_rows(program: Program, n_rows: int) -> np.ndarray:
 
 
 def compared_with(program: Program) -> list[np.ndarray]:
-    """For each feature its finite thresholds (0.0 without any), or all codes."""
+    """For each feature its finite thresholds (1.0 without any), or all codes."""
     found: list[set[float]] = [set() for _ in program.features]
     for step in program.steps:
         for graph in step.graphs if isinstance(step, Walk) else ():
@@ -118,7 +118,7 @@ def compared_with(program: Program) -> list[np.ndarray]:
     return [
         np.arange(len(feature.categories), dtype=np.float64)
         if feature.categories is not None
-        else np.array(sorted(found[f]) or [0.0])
+        else np.array(sorted(found[f]) or [1.0])
         for f, feature in enumerate(program.features)
     ]
 

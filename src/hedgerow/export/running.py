@@ -1,12 +1,15 @@
 """Exports in their real runtimes: what they say of rows, and how long they take."""
 
+import csv
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +20,8 @@ import numpy as np
 from hedgerow.export.facts import as_written
 from hedgerow.export.javascript import literal
 from hedgerow.export.program import Program
+from hedgerow.export.sql import to_sql, value_names
+from hedgerow.export.sql_dialects import DIALECTS
 
 _NODE = """\
 import {writeFileSync} from "node:fs";
@@ -195,6 +200,140 @@ def run_c(
         version = _output([command[0], "-dumpfullversion", "-dumpversion"], folder, command[0])
         runtime = f"{Path(command[0]).name} {version.strip()}"
         return Ran(runtime, *_results(place, program, len(matrix)), seconds)
+
+
+def run_sql(
+    text: str, program: Program, matrix: np.ndarray, *, dialect: str = "duckdb", **settings: Any
+) -> Ran:
+    """Rows as a table through a query, and its self-test; PostgreSQL through psql."""
+    settings.pop("keep", None)
+    body, plain = (
+        re.sub(r"\A(--.*\n)+", "", to_sql(program, dialect=dialect, keep=keep, **settings))
+        for keep in ("_row", ())
+    )
+    if not text.endswith(plain):
+        raise ValueError("the query is not what the model is written as today: write it again")
+    names = [feature.name or f"x{f}" for f, feature in enumerate(program.features)]
+    rows = as_written(program, matrix)
+    test = to_sql(program, dialect=dialect, test=True)
+    run = {"duckdb": _in_duckdb, "sqlite": _in_sqlite, "postgresql": _in_postgresql}[dialect]
+    table = settings.get("table", "rows")
+    runtime, found, seconds, n_wrong = run(body, test, table, names, program, rows)
+    if n_wrong:
+        raise RuntimeError(f"{n_wrong} rows of the query's own test are wrong")
+    found.sort(key=lambda row: int(row[0]))
+    n, classes = len(value_names(program)), program.outputs[0].classes
+    values = np.array([row[-n:] for row in found], dtype=np.float64).reshape(len(rows), n)
+    if classes is None:
+        return Ran(runtime, values, None, seconds)
+    place = {str(label): i for i, label in enumerate(classes)}
+    place |= {str(int(label)): i for i, label in enumerate(classes) if isinstance(label, bool)}
+    place |= {{True: "t", False: "f"}[c]: i for i, c in enumerate(classes) if isinstance(c, bool)}
+    return Ran(runtime, values, np.array([place[str(row[1])] for row in found]), seconds)
+
+
+def _in_duckdb(
+    query: str, test: str, table: str, names: list[str], program: Program, rows: list[list[Any]]
+) -> tuple[str, list, float, int]:
+    try:
+        import duckdb
+        import pyarrow as pa
+    except ImportError as error:
+        raise RuntimeMissingError(
+            f"{error.name} is not installed: pip install duckdb pyarrow."
+        ) from None
+    columns = [
+        pa.array([row[f] for row in rows], pa.float64() if feature.categories is None else None)
+        for f, feature in enumerate(program.features)
+    ]
+    with duckdb.connect() as base:
+        base.register(table, pa.table([range(len(rows)), *columns], names=["_row", *names]))
+        began = time.perf_counter()
+        found = base.execute(query).fetchall()
+        seconds = time.perf_counter() - began
+        wrong = base.execute(test).fetchall()
+        return f"DuckDB {duckdb.__version__}", found, seconds, wrong[0][0]
+
+
+def _in_sqlite(
+    query: str, test: str, table: str, names: list[str], program: Program, rows: list[list[Any]]
+) -> tuple[str, list, float, int]:
+    sql = DIALECTS["sqlite"]
+    listed = ", ".join(map(sql.identifier, names))
+    base = sqlite3.connect(":memory:")
+    try:
+        base.execute(f"CREATE TABLE {sql.identifier(table)} (_row, {listed})")
+        marks = ", ".join("?" * (len(names) + 1))
+        base.executemany(
+            f"INSERT INTO {sql.identifier(table)} VALUES ({marks})",
+            ([i, *row] for i, row in enumerate(rows)),
+        )
+        began = time.perf_counter()
+        found = base.execute(query).fetchall()
+        seconds = time.perf_counter() - began
+        wrong = base.execute(test).fetchall()
+        return f"SQLite {sqlite3.sqlite_version}", found, seconds, wrong[0][0]
+    finally:
+        base.close()
+
+
+def _in_postgresql(
+    query: str, test: str, table: str, names: list[str], program: Program, rows: list[list[Any]]
+) -> tuple[str, list, float, int]:
+    """In a temporary table of the server that psql's own settings name (PGHOST, PGUSER, ...)."""
+    psql = shutil.which("psql")
+    if psql is None:
+        raise RuntimeMissingError("psql is not installed, which asks PostgreSQL: install it.")
+    sql = DIALECTS["postgresql"]
+    columns = ["_row bigint"]
+    for name, feature in zip(names, program.features, strict=True):
+        categories = feature.categories or ()
+        is_word = any(isinstance(category, str) for category in categories)
+        is_bool = bool(categories) and all(isinstance(category, bool) for category in categories)
+        kind = "text" if is_word else "boolean" if is_bool else "float8"
+        columns.append(f"{sql.identifier(name)} {kind}")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o755)
+        with (place / "rows.csv").open("w", newline="", encoding="utf-8") as file:
+            for i, row in enumerate(rows):
+                cells = [
+                    '""' if cell == "" else "" if cell is None else _cell(cell) for cell in row
+                ]
+                file.write(",".join([str(i), *cells]) + "\n")
+        (place / "run.sql").write_text(
+            f"CREATE TEMPORARY TABLE {sql.identifier(table)} ({', '.join(columns)});\n"
+            f"\\copy {sql.identifier(table)} FROM '{place / 'rows.csv'}' WITH (FORMAT csv)\n"
+            "CREATE TEMPORARY TABLE clock AS SELECT clock_timestamp() AS began;\n"
+            f"CREATE TEMPORARY TABLE said AS {query}\n"
+            "SELECT version(), extract(epoch FROM clock_timestamp() - began) FROM clock;\n"
+            f"{test}\n"
+            "\\copy said TO 'said.csv' WITH (FORMAT csv)\n",
+            encoding="utf-8",
+        )
+        command = [
+            psql,
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-F",
+            "|",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-f",
+            "run.sql",
+        ]
+        lines = _output(command, folder, "PostgreSQL").strip().splitlines()
+        version, seconds = lines[0].split("|")
+        with (place / "said.csv").open(newline="", encoding="utf-8") as file:
+            found = list(csv.reader(file))
+        return " ".join(version.split()[:2]), found, float(seconds), int(lines[1])
+
+
+def _cell(value: Any) -> str:
+    text = repr(value) if isinstance(value, float) else str(value)
+    return '"' + text.replace('"', '""') + '"'
 
 
 def found_compiler() -> str:
