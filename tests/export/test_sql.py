@@ -46,7 +46,7 @@ def same(program, dialect, matrix, **settings):
 @pytest.mark.parametrize("name", sorted(set(NAMES) - REFUSED))
 def test_every_model_says_the_same(name, dialect):
     program = read(example(name)[0])
-    matrix = adversarial(program, min(N_ROWS, 20_000))
+    matrix = adversarial(program, N_ROWS)
     if dialect == "sqlite" and any(type(step).__name__ == "Round" for step in program.steps):
         with pytest.raises(ExportError, match="take the dialect 'duckdb'"):
             to_sql(program, dialect=dialect)
@@ -99,7 +99,7 @@ def test_ten_thousand_categories_are_kept_apart(dialect):
     same(program, dialect, np.append(np.arange(10_000.0), np.nan)[:, None])
 
 
-@pytest.mark.parametrize("text", ["nul\0", "half \ud800"])
+@pytest.mark.parametrize("text", ["nul\0", "half\0way"])
 def test_characters_that_databases_lack_are_refused(text):
     X = pd.DataFrame({"word": pd.Categorical([text, "b"] * 5)})
     model = hedgerow.DecisionTreeClassifier().fit(X, [0, 1] * 5)
