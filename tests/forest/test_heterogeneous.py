@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.datasets import load_diabetes, load_digits, load_iris, load_wine
 from sklearn.exceptions import FitFailedWarning
 
 from hedgerow import (
@@ -254,9 +254,36 @@ def test_the_default_has_the_kinds_of_the_guide():
     X = rng.normal(size=(40, 2))
     classifier = HeterogeneousForestClassifier(n_estimators=5, random_state=0)
     assert list(classifier.fit(X, X[:, 0] > 0).composition_) == [
-        "random cart", "mmdt", "raw mmdt",
+        "random cart", "mmdt", "raw mmdt", "erdt",
     ]  # fmt: skip
     regressor = HeterogeneousForestRegressor(n_estimators=5, random_state=0)
     assert list(regressor.fit(X, X[:, 0]).composition_) == [
         "random cart", "erdt", "mmdt", "raw mmdt",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("n_noise", [500, 1000])
+def test_features_that_say_nothing_are_borne(n_noise):
+    rng = np.random.default_rng(5)
+    told = rng.normal(size=(900, 3))
+    y = (told[:, 0] > -0.5) * (told[:, 1] > -0.5) + 0 + (told[:, 0] > 0) * (told[:, 2] > 0)
+    X = np.hstack([told, rng.normal(size=(900, n_noise))])
+    scores = {
+        preset: HeterogeneousForestClassifier(n_estimators=20, preset=preset, random_state=0)
+        .fit(X[:600], y[:600])
+        .score(X[600:], y[600:])
+        for preset in (None, "paper")
+    }
+    assert scores[None] > scores["paper"] - 0.02 > 0.9
+
+
+def test_the_best_tree_wins_by_its_handicap_alone():
+    X, y = load_digits(return_X_y=True)
+    forest = HeterogeneousForestClassifier(n_estimators=10, random_state=0).fit(X, y)
+    assert forest.composition_["erdt"] == 0
+    with pytest.raises(ValueError, match="'handicaps' names no candidate"):
+        CrossValidatedTreeClassifier(handicaps={"none": 0.5}).fit(X, y)
+    plain = CrossValidatedTreeClassifier(random_state=0).fit(X, y)
+    held = CrossValidatedTreeClassifier(handicaps={"mmdt": 0.5}, random_state=0).fit(X, y)
+    assert (plain.selected_, held.selected_) == ("mmdt", "erdt")
+    assert plain.scores_ == held.scores_

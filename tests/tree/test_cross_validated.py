@@ -209,7 +209,7 @@ def test_failing_candidate_is_out_of_the_contest():
         ("poisson", DecisionTreeRegressor(criterion="poisson")),  # refuses negative targets
         ("mmdt", MeanMarginTreeRegressor()),
     ]
-    with pytest.warns(FitFailedWarning, match="poisson: ValueError: criterion 'poisson' needs"):
+    with pytest.warns(FitFailedWarning, match="poisson: ValueError: Some value"):
         model = contest("reals", candidates=candidates).fit(X, y)
     assert model.selected_ == "mmdt"
     assert np.isnan(model.scores_["poisson"])

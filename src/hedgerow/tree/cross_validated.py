@@ -34,6 +34,13 @@ from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRe
 CANDIDATES = parameters.anything("list of (str, estimator) pairs or None")
 
 
+def _check_handicaps(name: str, value: Any) -> None:
+    shares = value.values() if isinstance(value, dict) else ()
+    known = value is None or (isinstance(value, dict) and all(isinstance(n, str) for n in value))
+    if not known or not all(parameters.is_real(share) and 0 <= share < 1 for share in shares):
+        parameters.refuse(name, "None or a dict of names to numbers from 0 to below 1", value)
+
+
 class _Trials:
     """On which rows candidates are grown, and on which they are judged."""
 
@@ -63,6 +70,14 @@ class _Trials:
         if table.weights is not None:
             left_out &= table.weights > 0
         return cls([(rows, np.flatnonzero(left_out).astype(np.uint32))], table.weights)
+
+    def constant_score(self, table: Table) -> float:
+        """What a constant would score on the rows that are judged."""
+        if table.classes is None or not len(self.judged):
+            return 0.0
+        weights = None if self.weights is None else self.weights[self.judged]
+        counts = np.bincount(table.targets[self.judged], weights)
+        return float(counts.max() / counts.sum())
 
     def score(self, table: Table, graphs: list[DecisionGraph], n_jobs: int) -> float:
         """Accuracy or R² of one graph for each trial; NaN where too few rows are judged."""
@@ -131,7 +146,7 @@ class ContestLearner(Learner):
         if failures:
             message = "These candidates failed and are out of the contest:\n" + "\n".join(failures)
             warnings.warn(message, FitFailedWarning, stacklevel=3)
-        selected = max(entries, key=lambda name: scores[name])
+        selected = self._selected(table, trials, {name: scores[name] for name in entries})
         learner, candidate_seed, grown = entries[selected]
         if self.settings.cv is None:
             winner = grown[0]  # grown on all rows already
@@ -146,6 +161,16 @@ class ContestLearner(Learner):
             "estimator_": estimator.adopt(table, winner),
         }
         return Grown(winner.graph, facts)
+
+    def _selected(self, table: Table, trials: _Trials, scores: dict[str, float]) -> str:
+        """The best candidate, the first of equally good ones."""
+        handicaps = self.settings.handicaps or {}
+        constant = trials.constant_score(table) if handicaps else 0.0
+
+        def worth(name: str) -> float:
+            return scores[name] - handicaps.get(name, 0) * max(scores[name] - constant, 0)
+
+        return max(scores, key=worth)
 
     def _trials(
         self, table: Table, rows: np.ndarray | None, weights: np.ndarray | None, random: Any
@@ -186,6 +211,13 @@ class _CrossValidatedTree(GraphModel):
         "Folds of the contest; the paper has 2. None is for members of bags: candidates are grown "
         "on all rows of the member and judged on those that it has not drawn.",
     )
+    handicaps: dict[str, float] | None = parameter(
+        None,
+        parameters.Rule("dict of str to float or None", _check_handicaps),
+        "For candidates, by name, the share of what they predict better than a constant that does "
+        "not count in the contest. In a bag the best tree is not the best member: kinds that look "
+        "at everything, and are all alike, need one.",
+    )
     random_state: Any = parameter(
         None, parameters.SEED, "Seed of the folds, and of candidates without one."
     )
@@ -223,7 +255,9 @@ class _CrossValidatedTree(GraphModel):
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        self._named_candidates()
+        unknown = set(self.handicaps or ()) - set(self._named_candidates())
+        if unknown:
+            raise ValueError(f"'handicaps' names no candidate: {sorted(unknown)}.")
 
     def learner(self) -> ContestLearner:
         settings = self.settings()
