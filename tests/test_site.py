@@ -1,10 +1,14 @@
-"""The tools of the site: broken links are found, and its first picture shows what was measured."""
+"""The tools of the site, and what a release says of itself in several places."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+import hedgerow
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 
 
 def load(name):
@@ -32,3 +36,13 @@ def test_picture_of_the_front_page_has_the_measured_scores():
     assert scores["TreeSum"] == [float(x) for x in re.findall(r"([\d.]+) ±", line)]
     assert limits == sorted(limits) and len(limits) == len(scores["TreeSum"])
     assert front.draw("california_housing").count('<circle class="ours"') == len(limits)
+
+
+def test_a_release_says_one_version_everywhere():
+    """It is written in ``hedgerow/_version.py``; the package takes it from there."""
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1]
+    assert cited == hedgerow.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+)", changes, re.MULTILINE)[1] == hedgerow.__version__
+    offered = json.loads((DOCS / "_static" / "switcher.json").read_text())
+    assert hedgerow.__version__ in [version["version"] for version in offered]
