@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
 
-from hedgerow.comparison import compare
+from hedgerow.comparison import MODELS, compare, fit_within
 from hedgerow.comparison.division import divide
 from hedgerow.comparison.metrics import METRICS, find_metrics, rare_classes
 from hedgerow.comparison.records import CONSTANT
@@ -131,6 +131,71 @@ def test_a_rare_class_changes_the_default_metric_and_is_named(noise):
     few[0] = "odd"
     assert any("the class 'odd' has 1 row, too few" in text for text in quick(noise, few).warnings)
     assert rare_classes(np.arange(2600) % 26) == {}  # many classes, none of them rare
+
+
+def test_class_weights_are_chosen_inside_the_folds_where_a_class_is_rare():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = np.where(X[:, 0] + 0.8 * rng.normal(size=1500) > 2.4, "rare", "common")
+    assert rare_classes(y)
+    graph, mixed, theirs = (
+        "hedgerow TreeInTree",
+        "hedgerow CrossValidatedTree",
+        "scikit-learn DecisionTree",
+    )
+    found = compare(X, y, cv=3, models=[graph, mixed, theirs], scoring="balanced_accuracy")
+    assert found[graph].parameters == 3 * [{"class_weight": "balanced"}]
+    assert {"class_weight": "balanced"} in found[theirs].parameters
+    assert found[mixed].parameters == 3 * [{}]  # has no class weights
+    asked = compare(X, y, cv=3, models=[graph], scoring="average_precision,balanced_accuracy")
+    assert asked[graph].parameters == 3 * [{}]
+    gained = found[graph].mean("balanced_accuracy") - asked[graph].mean("balanced_accuracy")
+    assert gained > 0.1
+    assert found.fit(graph).class_weight == "balanced"
+
+
+def test_labels_that_are_noise_gain_nothing_by_class_weights():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(900, 4)), np.where(rng.random(900) < 0.04, "rare", "common")
+    found = compare(X, y, cv=3, models=[TREE], scoring="balanced_accuracy")
+    assert abs(found[TREE].mean("balanced_accuracy") - 0.5) < 0.12
+
+
+@pytest.mark.parametrize("name", [m for m in MODELS if not MODELS[m].is_ours])
+def test_every_other_library_can_weigh_classes(name):
+    if not MODELS[name].is_installed:
+        pytest.skip(f"{name} is not installed")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = np.where(X[:, 0] + rng.normal(size=400) > 1.8, 1, 0)
+    few, many = (
+        MODELS[name]
+        .make("classification", settings=settings)
+        .fit(X, y)
+        .predict_proba(X)[:, 1]
+        .mean()
+        for settings in ({}, {"class_weight": "balanced"})
+    )
+    assert many > few + 0.02 or name in (
+        "scikit-learn DecisionTree",
+        "scikit-learn RandomForest",
+        "YDF RandomForest",
+    )
+
+
+def test_the_metric_that_ranks_chooses_the_settings():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + rng.normal(size=600) > 0).astype(int)
+    shape = {"cv": 3, "models": [TREE], "budget": "thorough"}
+    by_loss = compare(X, y, scoring="log_loss", **shape)[TREE]
+    assert all(
+        settings for settings in by_loss.parameters
+    )  # an unpruned tree is very wrong at times
+    model = fit_within(X, y, max_splits=20, models=[TREE], scoring="log_loss")
+    assert model.held_out_.metric == "log_loss"
+    assert "log-loss 0." in str(model.held_out_)
+    assert 0.4 < model.held_out_.score < 0.75
 
 
 @pytest.mark.parametrize("name", [m for m in METRICS if "classification" in METRICS[m].tasks])

@@ -75,11 +75,14 @@ def test_the_longest_path_can_be_limited(cancer):
 
 def test_a_limited_path_is_a_limited_depth_and_no_smaller_ensemble():
     limits = Limits(max_path=3)
-    assert list(settings_of(MODELS["hedgerow RandomForest"], limits)) == [{}, {"max_depth": 3}]
-    tao = list(settings_of(MODELS["hedgerow TAOTree"], limits))
+    assert list(settings_of(MODELS["hedgerow RandomForest"], limits, False, False)) == [
+        {},
+        {"max_depth": 3},
+    ]
+    tao = list(settings_of(MODELS["hedgerow TAOTree"], limits, False, False))
     assert tao[1] == {"max_depth": 3}
     assert tao[2] == {"max_depth": 3, "max_leaf_nodes": 8}
-    oblivious = settings_of(MODELS["CatBoost"], Limits(max_splits=60, max_path=2))
+    oblivious = settings_of(MODELS["CatBoost"], Limits(max_splits=60, max_path=2), False, False)
     assert {rung.get("depth") for rung in oblivious} == {None, 1, 2}
 
 

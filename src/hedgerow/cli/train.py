@@ -48,6 +48,8 @@ def train(
         str | None,
         typer.Option(metavar="TIME", help="Within a limit, the time to look for it: 90s, 10min."),
     ] = None,
+    metric: options.Metric = None,
+    positive: options.Positive = None,
     task: options.TaskOption = None,
     drop: options.Drop = None,
     keep: options.Keep = None,
@@ -84,13 +86,19 @@ def train(
             y,
             **limits,  # type: ignore[arg-type]
             task=known,
+            scoring=metric,
+            positive=positive,
             random_state=seed,
             n_jobs=jobs,
             budget=budget,
             progress=options.listener(),
         )
-    elif budget is not None:
-        raise typer.BadParameter("'--budget' goes with a limit: --max-splits, --max-bytes, ...")
+    elif lonely := [
+        name for name, value in (("budget", budget), ("metric", metric)) if value is not None
+    ]:
+        raise typer.BadParameter(
+            f"'--{lonely[0]}' goes with a limit: --max-splits, --max-bytes, ..."
+        )
     else:
         names = options.find_models(model, ours=True)
         if len(names) > 1:

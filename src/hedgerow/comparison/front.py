@@ -33,6 +33,11 @@ class Rung(Run):
         super().__init__(run.name, run.model, problem, [])
         self._table = table
 
+    @property
+    def weighs_classes(self) -> bool:
+        """The sizes are compared without class weights."""
+        return False
+
     def _fit_fold(self, number: int) -> Any:
         return self._fitted(self._table, None)
 

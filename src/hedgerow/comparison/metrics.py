@@ -18,6 +18,7 @@ from sklearn.preprocessing import label_binarize
 from hedgerow.comparison.records import Task
 
 RARE = 0.05  # a class with a smaller share of the rows is rare
+SCORED_BY_CLASS = ("balanced_accuracy", "f1")  # metrics of labels that count each class alike
 CLASSES, NUMBERS = ("classification",), ("regression",)
 
 
@@ -43,6 +44,23 @@ class Outcome:
     positive: Any = None
     model: Any = None
     X: Any = None
+
+
+def outcome_of(
+    model: Any, X: Any, y: np.ndarray, classes: np.ndarray | None, positive: Any
+) -> Outcome:
+    """What a fitted model predicts for rows whose targets are known.
+
+    Classes that its training rows did not have get the probability 0.
+    """
+    predicted = np.asarray(model.predict(X))
+    if classes is None:
+        return Outcome(y, predicted, None, None, None, model, X)
+    shares = np.zeros((len(y), len(classes)))
+    shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    total = shares.sum(axis=1, keepdims=True)  # 1 up to the rounding of float32
+    shares = np.divide(shares, total, out=np.full_like(shares, 1 / len(classes)), where=total > 0)
+    return Outcome(y, predicted, shares, classes, positive, model, X)
 
 
 @dataclass(frozen=True)
@@ -251,6 +269,14 @@ def find_metrics(scoring: Any, task: Task, y: np.ndarray) -> list[Metric]:
     if len(found) == 1:  # a second one beside it, as in every table
         found += [m for m in map(METRICS.__getitem__, DEFAULTS[task]) if m.name != found[0].name]
     return list({metric.name: metric for metric in found}.values())
+
+
+def weighs_classes(metric: str, y: np.ndarray) -> bool:
+    """Whether balanced class weights are worth a try: a rare class, and labels that are scored.
+
+    A metric of probabilities does not ask which class is the likelier.
+    """
+    return metric in SCORED_BY_CLASS and bool(rare_classes(y))
 
 
 def rare_classes(y: np.ndarray) -> dict[Any, int]:

@@ -82,6 +82,20 @@ class Model:
         return LIBRARIES[self.module or self.path.partition(".")[0]]
 
     @property
+    def weighs_classes(self) -> bool:
+        """Whether ``class_weight="balanced"`` is a setting of its classifier, or can be given."""
+        if "classification" not in self.tasks:
+            return False
+        return (
+            not self.is_ours
+            or "class_weight" in inspect.signature(self._class_of("Classifier")).parameters
+        )
+
+    def _class_of(self, ending: str) -> Any:
+        module, _, stem = self.path.rpartition(".")
+        return getattr(importlib.import_module(module), stem + ending)
+
+    @property
     def is_installed(self) -> bool:
         """Whether the library can be imported."""
         return importlib.util.find_spec(self.module or self.path.partition(".")[0]) is not None
@@ -104,14 +118,15 @@ class Model:
         -------
         estimator : object
         """
-        module, _, stem = self.path.rpartition(".")
-        ending = "Classifier" if task == "classification" else "Regressor"
-        estimator_class = getattr(importlib.import_module(module), stem + ending)
+        estimator_class = self._class_of("Classifier" if task == "classification" else "Regressor")
         known = {*inspect.signature(estimator_class).parameters, *estimator_class().get_params()}
         common = {"random_state": seed, "n_jobs": n_jobs, "thread_count": n_jobs}
         accepted = {name: value for name, value in common.items() if name in known}
-        estimator = estimator_class(**accepted | self.parameters | (settings or {}))
-        return estimator if self.is_ours else Peer(estimator, one_hot=self.one_hot)
+        given = dict(settings or {})
+        # Not all libraries have class weights, but all have weights of rows.
+        is_balanced = not self.is_ours and given.pop("class_weight", None) == "balanced"
+        estimator = estimator_class(**accepted | self.parameters | given)
+        return estimator if self.is_ours else Peer(estimator, self.one_hot, is_balanced)
 
 
 def _sizes(most: int) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.utils.class_weight import compute_sample_weight
 
 from hedgerow._parameters import resolve_n_jobs
 from hedgerow._table import Table
@@ -25,6 +26,8 @@ class Peer(BaseEstimator):
     estimator : object
     one_hot : bool, default=False
         Encode categories as columns of zeros and ones.
+    is_balanced : bool, default=False
+        Weigh rows so that all classes weigh the same.
 
     Attributes
     ----------
@@ -34,9 +37,10 @@ class Peer(BaseEstimator):
         For classifiers.
     """
 
-    def __init__(self, estimator, one_hot=False):
+    def __init__(self, estimator, one_hot=False, is_balanced=False):
         self.estimator = estimator
         self.one_hot = one_hot
+        self.is_balanced = is_balanced
 
     def fit(self, X: Any, y: Any = None) -> "Peer":
         """Fit the estimator.
@@ -60,11 +64,13 @@ class Peer(BaseEstimator):
             for feature, categories in self.schema_.categories.items()
         }
         estimator = clone(self.estimator)
-        arguments = {}
+        arguments: dict[str, Any] = {}
         if self._places and not self.one_hot:
             arguments = _tell(estimator, list(self._places), self.schema_.n_features)
         if is_classifier(estimator):
             self.classes_, y = np.unique(y, return_inverse=True)
+        if self.is_balanced:
+            arguments["sample_weight"] = compute_sample_weight("balanced", y)
         self.estimator_ = estimator.fit(self._read(table), y, **arguments)
         return self
 
@@ -172,7 +178,7 @@ class _Ydf(BaseEstimator):
             columns[f"x{feature}"] = words.astype(object)
         return columns
 
-    def _train(self, X, y, task):
+    def _train(self, X, y, task, sample_weight=None):
         import ydf
         from absl import logging
 
@@ -182,8 +188,12 @@ class _Ydf(BaseEstimator):
             task=task,
             random_seed=self.random_state,
             num_threads=resolve_n_jobs(self.n_jobs),
+            weights=None if sample_weight is None else "weight",
         )
-        self.model_ = learner.train({**self._columns(X), "target": y}, verbose=0)
+        columns = {**self._columns(X), "target": y}
+        if sample_weight is not None:
+            columns["weight"] = np.asarray(sample_weight, dtype=np.float32)
+        self.model_ = learner.train(columns, verbose=0)
         return self
 
     def _predict(self, X):
@@ -191,11 +201,11 @@ class _Ydf(BaseEstimator):
 
 
 class _YdfClassifier(ClassifierMixin, _Ydf):
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         import ydf
 
         self.classes_ = np.unique(y)
-        return self._train(X, np.asarray(y), ydf.Task.CLASSIFICATION)
+        return self._train(X, np.asarray(y), ydf.Task.CLASSIFICATION, sample_weight)
 
     def predict_proba(self, X):
         shares = self._predict(X)

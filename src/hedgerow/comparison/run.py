@@ -15,10 +15,10 @@ from hedgerow._timing import time_row
 from hedgerow.comparison.budget import extrapolate, in_words
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.journal import Fold
-from hedgerow.comparison.metrics import Metric, Outcome, gain
+from hedgerow.comparison.metrics import Metric, gain, outcome_of, weighs_classes
 from hedgerow.comparison.models import Model, Settings
 from hedgerow.comparison.peers import Peer
-from hedgerow.comparison.records import Result, Task
+from hedgerow.comparison.records import CONSTANT, Result, Task
 from hedgerow.comparison.sizes import count_bytes, count_file_bytes, count_splits, find_depth
 from hedgerow.comparison.within import Choice, Limits, maker, settings_of
 
@@ -73,14 +73,31 @@ class Run:
 
     def offered(self) -> Iterable[Settings]:
         """The settings to choose from, where there is a limit or tuning."""
-        return settings_of(self.model, self.problem.limits)
+        problem = self.problem
+        return settings_of(self.model, problem.limits, problem.tuned, self.weighs_classes)
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether balanced class weights are among the settings to choose from."""
+        problem = self.problem
+        is_worth_it = self.model.family != CONSTANT and self.model.weighs_classes
+        return is_worth_it and weighs_classes(problem.metrics[0].name, problem.y)
 
     def _new(self) -> Any:
         problem = self.problem
         make = maker(self.model, problem.task, problem.seed, problem.n_jobs)
-        if not problem.limits and not (problem.tuned and self.model.grid):
+        is_tuned = problem.tuned and bool(self.model.grid)
+        if not (problem.limits or is_tuned or self.weighs_classes):
             return make({})
-        return Choice(make, self.offered(), problem.task, problem.limits, random_state=problem.seed)
+        return Choice(
+            make,
+            self.offered(),
+            problem.task,
+            problem.metrics[0],
+            problem.positive,
+            problem.limits,
+            random_state=problem.seed,
+        )
 
     @property
     def score(self) -> float:
@@ -196,11 +213,11 @@ class Run:
         began = perf_counter()
         model = self._fit_fold(number)
         fit_seconds = perf_counter() - began
-        predicted = np.asarray(model.predict(X_test))
-        shares = None if classes is None else _shares(model, X_test, classes)
+        outcome = outcome_of(model, X_test, y_test, classes, self.problem.positive)
+        predicted, shares = outcome.predicted, outcome.shares
         fold = Fold(
             number,
-            self._scores(model, X_test, y_test, predicted, shares),
+            {metric.name: float(metric.score(outcome)) for metric in self.problem.metrics},
             (count_splits(model), count_bytes(model), find_depth(model), time_row(model, X_test)),
             fit_seconds,
             perf_counter() - began,
@@ -212,17 +229,6 @@ class Run:
         self.models[number] = model
         self.folds.append(fold)
         return fold
-
-    def _scores(
-        self, model: Any, X: Any, y: np.ndarray, predicted: np.ndarray, shares: np.ndarray | None
-    ) -> dict[str, float]:
-        classes = self.problem.classes
-        if shares is not None and classes is not None:
-            total = shares.sum(axis=1, keepdims=True)  # 1 up to the rounding of float32
-            even = np.full_like(shares, 1 / len(classes))
-            shares = np.divide(shares, total, out=even, where=total > 0)
-        outcome = Outcome(y, predicted, shares, classes, self.problem.positive, model, X)
-        return {metric.name: float(metric.score(outcome)) for metric in self.problem.metrics}
 
     def result(self) -> Result:
         """What was found."""
@@ -276,13 +282,6 @@ class Run:
         for fold in self.folds:
             together[self.problem.splits[fold.number][1]] = fold.probabilities
         return together
-
-
-def _shares(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
-    """Probabilities of all classes, those that the training rows did not have included."""
-    shares = np.zeros((X.shape[0], len(classes)))
-    shares[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
-    return shares
 
 
 def _median(values: tuple) -> float | None:

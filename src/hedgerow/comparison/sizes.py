@@ -88,7 +88,8 @@ def count_file_bytes(model: Any) -> int | None:
         return None
     model = bare(model)
     if not hasattr(model, "nbytes_"):
-        return len(pickle.dumps(model))
+        trained = getattr(model, "model_", None)  # YDF's, which has a form of its own
+        return len(trained.serialize() if hasattr(trained, "serialize") else pickle.dumps(model))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.hedgerow"
         try:

@@ -5,7 +5,8 @@ that a comparison can cross-validate the choice itself; it also does the tuning 
 budget, which is a choice without a limit.
 """
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
@@ -14,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from hedgerow import _parameters as parameters
@@ -23,6 +23,14 @@ from hedgerow._table import Table
 from hedgerow._timing import ROWS_TIMED, time_row
 from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
 from hedgerow.comparison.interrupts import Interrupts
+from hedgerow.comparison.metrics import (
+    find_metrics,
+    find_positive,
+    gain,
+    label_of,
+    outcome_of,
+    weighs_classes,
+)
 from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
 from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
@@ -103,7 +111,8 @@ class HeldOut:
         Name out of ``hedgerow.comparison.MODELS``.
     settings : dict
         What differs from that model's defaults.
-    metric : {"accuracy", "r2"}
+    metric : str
+        What decided.
     scores : tuple of float
         On the held-out rows of each fold of the cross-validation.
     n_compared : int
@@ -139,26 +148,38 @@ class HeldOut:
         splits = "" if self.n_splits is None else f"{self.n_splits:,} splits, "
         path = "" if self.longest_path is None else f"longest path {self.longest_path}, "
         return (
-            f"{self.model}({settings}): {'R²' if self.metric == 'r2' else self.metric} "
+            f"{self.model}({settings}): {label_of(self.metric)} "
             f"{self.score:.4f} ± {self.standard_error:.4f} on held-out rows, {splits}{path}"
             f"{self.n_bytes:,} bytes; the best of {self.n_compared}"
         )
 
 
-def settings_of(model: Model, limits: Limits) -> Iterable[Settings]:
-    """The settings to choose from: the default, and the ladder under a limit, else the grid."""
-    if not limits:
-        return chain([{}], model.grid)
+def settings_of(
+    model: Model, limits: Limits, is_tuned: bool, weighs_classes: bool
+) -> Iterable[Settings]:
+    """The settings to choose from: the default; the ladder under a limit; the grid if it is tuned.
+
+    Each with balanced class weights, too, where these are worth a try.
+    """
+    offered: Iterable[Settings] = chain([{}], _ladder(model, limits) if limits else [])
+    if is_tuned and not limits:
+        offered = chain([{}], model.grid)
+    if not weighs_classes:
+        return offered
+    return (each | more for each in offered for more in ({}, {"class_weight": "balanced"}))
+
+
+def _ladder(model: Model, limits: Limits) -> Iterable[Settings]:
     most, path = limits.most_splits, limits.max_path
     is_single = model.family in ("tree", "graph")
     if path is not None and is_single:  # more splits would be a longer path
         most = min(most, 2**path - 1)
     # Where the path is the only limit, ensembles are as large as they like.
-    offered = model.ladder(most) if model.ladder and (is_single or limits.are_of_size) else []
-    if path is not None and model.depth is not None:
-        name = model.depth
-        offered = (_no_deeper(each, name, path) for each in chain([{}], offered))
-    return chain([{}], offered)
+    rungs = model.ladder(most) if model.ladder and (is_single or limits.are_of_size) else []
+    if path is None or model.depth is None:
+        return rungs
+    name = model.depth
+    return (_no_deeper(each, name, path) for each in chain([{}], rungs))
 
 
 def _no_deeper(settings: Settings, name: str, most: int) -> Settings:
@@ -176,6 +197,10 @@ class Choice(BaseEstimator):
     settings : iterable of dict
         The first `MOST_SETTINGS` of them that keep the limits are compared.
     task : {"classification", "regression"}
+    metric : Metric
+        Decides, on rows that a setting was not fitted on.
+    positive : object, default=None
+        The class that counts as found, of two.
     limits : Limits, default=None
     cv : int, default=3
     random_state : int, default=0
@@ -186,15 +211,19 @@ class Choice(BaseEstimator):
         Fitted on all rows.
     settings_ : dict
     scores_ : list of float
-        Its accuracy or R² on the inner folds.
+        Its metric on the inner folds.
     n_compared_ : int
         Settings that kept the limits.
     """
 
-    def __init__(self, make, settings, task, limits=None, cv=3, random_state=0):
+    def __init__(
+        self, make, settings, task, metric, positive=None, limits=None, cv=3, random_state=0
+    ):
         self.make = make
         self.settings = settings
         self.task = task
+        self.metric = metric
+        self.positive = positive
         self.limits = limits
         self.cv = cv
         self.random_state = random_state
@@ -215,38 +244,46 @@ class Choice(BaseEstimator):
         """
         limits = self.limits or Limits()
         table = X if isinstance(X, Table) else read_table(self, X, y, self.task)
-        fitted = ((settings, self.make(settings).fit(table)) for settings in self.settings)
-        kept = list(
-            islice((pair for pair in fitted if limits.hold(pair[1], table.source)), MOST_SETTINGS)
-        )
+        kept = list(islice(self._keeping(limits, table), MOST_SETTINGS))
         if not kept:
             raise LimitError(f"no setting keeps the limits {limits}.")
         folds = [
             (table.take(train), table.take(test))
-            for train, test in inner_folds(self.task, self.cv, self.random_state).split(
-                table.targets, table.targets
-            )
+            for train, test in inner_folds(table, self.task, self.cv, self.random_state)
         ]
         scores = [self._score(settings, folds) for settings, _ in kept]
-        best = int(np.argmax(np.mean(scores, axis=1)))
-        self.settings_, self.chosen_ = kept[best]
+        best = int(np.argmax([self._mean_gain(of_folds) for of_folds in scores]))
+        self.settings_, fitted = kept[best]
+        self.chosen_ = fitted or self.make(self.settings_).fit(table)
         self.scores_ = scores[best]
         self.n_compared_ = len(kept)
         if hasattr(self.chosen_, "classes_"):
             self.classes_ = self.chosen_.classes_
         return self
 
+    def _keeping(self, limits: Limits, table: Table) -> Iterator[tuple[Settings, Any]]:
+        """The settings that keep the limits, with the models that show it where there are some."""
+        for settings in self.settings:
+            fitted = self.make(settings).fit(table) if limits else None
+            if fitted is None or limits.hold(fitted, table.source):
+                yield settings, fitted
+
+    def _mean_gain(self, scores: list[float]) -> float:
+        """Mean over the folds that tell, turned so that more is better."""
+        known = [gain(self.metric.name, score) for score in scores if np.isfinite(score)]
+        return float(np.mean(known)) if known else -np.inf
+
     @property
-    def score_(self) -> float:
-        """Mean of the scores."""
-        return float(np.mean(self.scores_))
+    def gain_(self) -> float:
+        """Mean of the scores, turned so that more is better."""
+        return self._mean_gain(self.scores_)
 
     def _score(self, settings: Settings, folds: list[tuple[Table, Table]]) -> list[float]:
-        metric = accuracy_score if self.task == "classification" else r2_score
         scores = []
         for train, test in folds:
             model = self.make(settings).fit(train)
-            scores.append(float(metric(test.labels, model.predict(test))))
+            outcome = outcome_of(model, test, test.labels, test.classes, self.positive)
+            scores.append(float(self.metric.score(outcome)))
         return scores
 
     def predict(self, X: Any) -> np.ndarray:
@@ -281,10 +318,13 @@ def read_table(estimator: Any, X: Any, y: Any, task: Task) -> Table:
     return Table.read(estimator, X, y, has_classes=task == "classification")
 
 
-def inner_folds(task: Task, cv: int, random_state: int) -> Any:
+def inner_folds(table: Table, task: Task, cv: int, seed: int) -> list:
     """Shuffled folds, stratified for classification."""
     splitter = StratifiedKFold if task == "classification" else KFold
-    return splitter(cv, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():  # of classes with few rows
+        warnings.filterwarnings("ignore", message="The least populated class")
+        folds = splitter(cv, shuffle=True, random_state=seed).split(table.targets, table.targets)
+        return list(folds)
 
 
 def fit_within(
@@ -296,6 +336,8 @@ def fit_within(
     max_latency_us: float | None = None,
     max_path: int | None = None,
     task: Task | None = None,
+    scoring: Any = None,
+    positive: Any = None,
     models: Iterable[str] | None = None,
     cv: int = 3,
     random_state: int = 0,
@@ -323,6 +365,9 @@ def fit_within(
         Most tests that a row meets in any of the trees: what a person has to read.
     task : {"classification", "regression"}, default=None
         By default it is found from the target.
+    scoring : str or callable, default=None
+        The metric that decides, and the class that it looks for, as in `compare`.
+    positive : object, default=None
     models : iterable of str, default=None
         Names out of ``hedgerow.comparison.MODELS``; by default all of hedgerow's.
     cv : int, default=3
@@ -357,6 +402,9 @@ def fit_within(
     if not limits:
         raise ValueError("'max_splits', 'max_bytes', 'max_latency_us' or 'max_path' must be given.")
     y, task = read_target(y, task)
+    metric = find_metrics(scoring, task, y)[0]
+    positive = find_positive(positive, np.unique(y) if task == "classification" else None, y)
+    is_rare = weighs_classes(metric.name, y)
     table = read_table(BaseEstimator(), X, y, task)
     chosen = choose_models(models, task, ours=True)
     choices: dict[str, Choice] = {}
@@ -368,8 +416,10 @@ def fit_within(
             listener(len(choices) + len(late), len(chosen), name, left)
             choice = Choice(
                 maker(chosen[name], task, random_state, n_jobs),
-                settings_of(chosen[name], limits),
+                settings_of(chosen[name], limits, False, is_rare and chosen[name].weighs_classes),
                 task,
+                metric,
+                positive,
                 limits,
                 cv,
                 random_state,
@@ -383,12 +433,12 @@ def fit_within(
         raise TimeoutError(f"no model was done within {budget}; {late[0]} took longer.")
     if not choices:
         raise LimitError(f"no setting keeps the limits {limits}.")
-    name = max(choices, key=lambda name: choices[name].score_)
+    name = max(choices, key=lambda name: choices[name].gain_)
     best = choices[name]
     best.chosen_.held_out_ = HeldOut(
         name,
         best.settings_,
-        "accuracy" if task == "classification" else "r2",
+        metric.name,
         tuple(best.scores_),
         sum(choice.n_compared_ for choice in choices.values()),
         count_splits(best.chosen_),
