@@ -113,6 +113,7 @@ PUBLIC = {
         "read",
         "to_c",
         "to_javascript",
+        "to_onnx",
         "to_python",
         "to_sql",
     ],

@@ -13,6 +13,7 @@ Parts
 `rounding`     leaves in fewer bytes, and what that costs
 `javascript`   an ES module
 `python`       one file without imports
+`onnx`         ONNX: its steps; `onnx_trees` its graphs, `onnx_graph` its operators
 `sql`          one query; `sql_dialects` what databases spell differently
 `running`      exports in their real runtimes
 `targets`      the list of formats, and the check of an export
@@ -21,6 +22,7 @@ Parts
 
 from hedgerow.export.c import to_c
 from hedgerow.export.javascript import to_javascript
+from hedgerow.export.onnx import to_onnx
 from hedgerow.export.program import Program
 from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
@@ -36,6 +38,7 @@ __all__ = [
     "read",
     "to_c",
     "to_javascript",
+    "to_onnx",
     "to_python",
     "to_sql",
 ]

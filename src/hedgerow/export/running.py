@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hedgerow.export.facts import as_written
+from hedgerow.export.facts import UNSEEN, as_written
 from hedgerow.export.javascript import literal
 from hedgerow.export.program import Program
 from hedgerow.export.sql import to_sql, value_names
@@ -230,6 +230,45 @@ def run_sql(
     place |= {str(int(label)): i for i, label in enumerate(classes) if isinstance(label, bool)}
     place |= {{True: "t", False: "f"}[c]: i for i, c in enumerate(classes) if isinstance(c, bool)}
     return Ran(runtime, values, np.array([place[str(row[1])] for row in found]), seconds)
+
+
+def run_onnx(
+    content: bytes, program: Program, matrix: np.ndarray, *, numbers: str = "float", **settings: Any
+) -> Ran:
+    """Rows through ONNX Runtime on one thread."""
+    try:
+        import onnxruntime
+    except ImportError:
+        raise RuntimeMissingError(
+            "ONNX Runtime is not installed: pip install onnxruntime."
+        ) from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(content, options, ["CPUExecutionProvider"])
+    real = np.float32 if numbers == "float" else np.float64
+    with np.errstate(over="ignore"):
+        if len(session.get_inputs()) == 1 and session.get_inputs()[0].name == "X":
+            given = {"X": matrix.astype(real)}
+        else:
+            rows = as_written(program, matrix)
+            given = {}
+            for f, feature in enumerate(program.features):
+                column = [row[f] for row in rows]
+                is_text = isinstance((feature.categories or (0,))[0], str)
+                cells = [UNSEEN if x is None else x for x in column] if is_text else [
+                    np.nan if x is None else x for x in column]  # fmt: skip
+                kind = object if is_text else real
+                given[feature.name or f"x{f}"] = np.array(cells, dtype=kind)[:, None]
+    began = time.perf_counter()
+    found = session.run(None, given)
+    seconds = time.perf_counter() - began
+    runtime = f"ONNX Runtime {onnxruntime.__version__}"
+    values = np.asarray(found[-1], dtype=np.float64)
+    classes = program.outputs[0].classes
+    if classes is None:
+        return Ran(runtime, values, None, seconds)
+    place = {label: i for i, label in enumerate(classes)}
+    return Ran(runtime, values, np.array([place[label] for label in found[0].tolist()]), seconds)
 
 
 def _in_duckdb(

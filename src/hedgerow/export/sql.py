@@ -61,7 +61,7 @@ def to_sql(
     >>> iris = load_iris(as_frame=True)
     >>> tree = DecisionTreeClassifier(max_depth=1).fit(iris.data, iris.target > 0)
     >>> text = to_sql(tree, dialect="sqlite", table="flowers", keep="id")
-    >>> print(text[text.index("step_1") : text.index("leaves_0")].rstrip())
+    >>> print(text[text.index("step_1") : text.index("step_2")].rstrip())
     step_1 AS MATERIALIZED (
       SELECT "_k0", "petal_length_cm",
         CASE WHEN "petal_length_cm" <= 2.45 THEN 0 ELSE 1 END AS "_g0"
