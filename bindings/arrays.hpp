@@ -17,6 +17,7 @@
 
 #include "base/parallel.hpp"
 #include "data/rows.hpp"
+#include "data/sparse.hpp"
 #include "gil.hpp"
 #include "graph/decision_graph.hpp"
 #include "grow/grower.hpp"
@@ -129,6 +130,25 @@ auto with_numbers(const Array& x, const Body& body) {
     if (x.dtype() == nb::dtype<float>()) return body(static_cast<const float*>(x.data()));
     if (x.dtype() == nb::dtype<double>()) return body(static_cast<const double*>(x.data()));
     throw nb::type_error("numbers must be float32 or float64");
+}
+
+// The arrays of a SciPy matrix in CSR or CSC form, checked.
+struct SparseTable {
+    nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> values;
+    Vector<std::int32_t> places;
+    Vector<std::int64_t> starts;
+    std::size_t length;  // of a line
+
+    std::size_t n_lines() const { return starts.size() - 1; }
+};
+
+// Calls body(lines) with the numbers of a sparse table as float or double.
+template <class Body>
+auto with_lines(const SparseTable& x, const Body& body) {
+    return with_numbers(x.values, [&]<class T>(const T* values) {
+        return body(SparseLines<T>{
+            values, x.places.data(), {x.starts.data(), x.starts.size()}, x.length});
+    });
 }
 
 template <class T>

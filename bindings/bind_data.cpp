@@ -46,6 +46,36 @@ void append_numbers(Dataset& data, const std::vector<ColumnArray>& arrays, std::
     });
 }
 
+void read_sparse(SparseTable* self, decltype(SparseTable::values) values,
+                 Vector<std::int32_t> places, Vector<std::int64_t> starts, std::size_t length) {
+    const std::int64_t* start = starts.data();
+    if (starts.size() == 0 || start[0] != 0 || !std::is_sorted(start, start + starts.size()) ||
+        static_cast<std::size_t>(start[starts.size() - 1]) > values.size() ||
+        places.size() != values.size()) {
+        throw nb::value_error("the sparse matrix has broken arrays");
+    }
+    for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+        std::int64_t last = -1;
+        for (std::int64_t k = start[i]; k < start[i + 1]; ++k) {
+            const std::int32_t place = places.data()[k];
+            if (place <= last || static_cast<std::size_t>(place) >= length) {
+                throw nb::value_error("the sparse matrix has indices that are not in order");
+            }
+            last = place;
+        }
+    }
+    new (self) SparseTable{std::move(values), std::move(places), std::move(starts), length};
+}
+
+void append_sparse(Dataset& data, const SparseTable& columns, std::uint32_t max_bins, int n_jobs) {
+    if (columns.length != data.n_rows()) {
+        throw nb::value_error("the matrix has another number of rows");
+    }
+    with_lines(columns, [&](const auto& lines) {
+        in_core(n_jobs, [&](Team& team) { data.append_sparse(lines, max_bins, team); });
+    });
+}
+
 Cell cell_of(const nb::dlpack::dtype& type) {
     const auto is = [&]<class T>(T) { return type == nb::dtype<T>(); };
     if (is(std::int8_t{})) return Cell::int8;
@@ -145,9 +175,14 @@ void bind_data(nb::module_& m) {
     m.def("interleave", &interleave_columns, "columns"_a, "places"_a, "wide"_a,
           "Columns as rows of float64 (wide) or float32 numbers; codes of categories, which have "
           "places, as these or NaN. With the first column that holds infinity, or their number.");
+    nb::class_<SparseTable>(m, "SparseTable",
+                            "Rows (CSR) or columns (CSC) of which only some numbers are stored.")
+        .def("__init__", &read_sparse, "values"_a, "places"_a, "starts"_a, "length"_a)
+        .def("__len__", &SparseTable::n_lines);
     nb::class_<Dataset>(m, "Dataset", "A table as column-major small-integer codes.")
         .def(nb::init<std::size_t>(), "n_rows"_a)
         .def("append_matrix", &append_matrix, "x"_a, "max_bins"_a, "n_jobs"_a)
+        .def("append_sparse", &append_sparse, "columns"_a, "max_bins"_a, "n_jobs"_a)
         .def("append_numbers", &append_numbers, "columns"_a, "max_bins"_a, "n_jobs"_a)
         .def(
             "append_categories",

@@ -165,6 +165,21 @@ Array<std::int32_t> apply(const DecisionGraph& graph, const Table& x, int n_jobs
     return array_of(std::move(leaves));
 }
 
+Array<std::int32_t> apply_sparse(const DecisionGraph& graph, const SparseTable& x, int n_jobs) {
+    check_features(graph.n_features, x.length);
+    std::vector<std::int32_t> leaves(x.n_lines());
+    with_lines(x, [&](const auto& rows) {
+        in_core(n_jobs, [&](Team& team) {
+            for_dense_blocks(rows, team, [&](const auto* numbers, std::size_t first, std::size_t n,
+                                             Team&) {
+                const auto at = [&](std::size_t i) { return numbers + i * graph.n_features; };
+                graph.find_leaves(n, at, leaves.data() + first);
+            });
+        });
+    });
+    return array_of(std::move(leaves));
+}
+
 Array<std::int32_t> apply_rows(const DecisionGraph& graph, const Dataset& data,
                                const Vector<Row>& rows) {
     const auto chosen = checked_rows(rows, data.n_rows());
@@ -179,24 +194,46 @@ Array<std::int32_t> apply_rows(const DecisionGraph& graph, const Dataset& data,
     return array_of(std::move(leaves));
 }
 
-std::tuple<Array<std::int64_t>, Array<std::int32_t>> decision_path(const DecisionGraph& graph,
-                                                                   const Table& x) {
-    check_features(graph.n_features, x.shape(1));
+// The nodes of each row's path, and where the rows begin.
+struct Paths {
     std::vector<std::int64_t> starts{0};
     std::vector<std::int32_t> nodes;
-    with_numbers(x, [&](const auto* numbers) {
-        in_core(1, [&](Team& team) {
-            for (std::size_t i = 0; i < x.shape(0); ++i) {
-                if (i % 1024 == 0) team.checkpoint(0);
-                for (std::int32_t node = 0; node >= 0;
-                     node = graph.next(node, numbers + i * graph.n_features)) {
-                    nodes.push_back(node);
-                }
-                starts.push_back(static_cast<std::int64_t>(nodes.size()));
+
+    template <class T>
+    void add(const DecisionGraph& graph, const T* numbers, std::size_t n_rows, Team& team) {
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            if (i % 1024 == 0) team.checkpoint(0);
+            for (std::int32_t node = 0; node >= 0;
+                 node = graph.next(node, numbers + i * graph.n_features)) {
+                nodes.push_back(node);
             }
+            starts.push_back(static_cast<std::int64_t>(nodes.size()));
+        }
+    }
+    std::tuple<Array<std::int64_t>, Array<std::int32_t>> arrays() {
+        return {array_of(std::move(starts)), array_of(std::move(nodes))};
+    }
+};
+
+auto decision_path(const DecisionGraph& graph, const Table& x) {
+    check_features(graph.n_features, x.shape(1));
+    Paths paths;
+    with_numbers(x, [&](const auto* numbers) {
+        in_core(1, [&](Team& team) { paths.add(graph, numbers, x.shape(0), team); });
+    });
+    return paths.arrays();
+}
+
+auto sparse_decision_path(const DecisionGraph& graph, const SparseTable& x) {
+    check_features(graph.n_features, x.length);
+    Paths paths;
+    with_lines(x, [&](const auto& rows) {
+        in_core(1, [&](Team& team) {
+            for_dense_blocks(rows, team, [&](const auto* numbers, std::size_t, std::size_t n,
+                                             Team& own) { paths.add(graph, numbers, n, own); });
         });
     });
-    return {array_of(std::move(starts)), array_of(std::move(nodes))};
+    return paths.arrays();
 }
 
 }  // namespace
@@ -272,5 +309,7 @@ void bind_graph(nb::module_& m) {
         .def("apply_rows", &apply_rows, "data"_a, "rows"_a,
              "The leaves of rows of a binned data set.")
         .def("apply", &apply, "x"_a, "n_jobs"_a = 1, "rows"_a.none() = nb::none())
-        .def("decision_path", &decision_path, "x"_a);
+        .def("apply", &apply_sparse, "x"_a, "n_jobs"_a = 1)
+        .def("decision_path", &decision_path, "x"_a)
+        .def("decision_path", &sparse_decision_path, "x"_a);
 }

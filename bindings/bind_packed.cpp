@@ -37,57 +37,87 @@ DecisionGraph graph_of(const PackedGraphs& graphs, std::size_t i) {
     return in_core(1, [&](Team&) { return graphs.unpack(i); });
 }
 
-// Calls body(numbers, n_rows, team) on a table of the graphs' features.
+template <class Model>
+void check_features(const Model& graphs, std::size_t n_features) {
+    if (n_features == graphs.n_features()) return;
+    throw nb::value_error(("the model has " + std::to_string(graphs.n_features()) +
+                           " features, X has " + std::to_string(n_features))
+                              .c_str());
+}
+
+std::size_t n_rows(const Table& x) { return x.shape(0); }
+std::size_t n_rows(const SparseTable& x) { return x.n_lines(); }
+
+// Calls body(numbers, first, n, team) on the rows of a table of the graphs' features, or on blocks
+// of them.
 template <class Model, class Body>
 void for_table(const Model& graphs, const Table& x, int n_jobs, const Body& body) {
-    if (x.shape(1) != graphs.n_features()) {
-        throw nb::value_error(("the model has " + std::to_string(graphs.n_features()) +
-                               " features, X has " + std::to_string(x.shape(1)))
-                                  .c_str());
-    }
+    check_features(graphs, x.shape(1));
     with_numbers(x, [&](const auto* numbers) {
-        in_core(n_jobs, [&](Team& team) { body(numbers, x.shape(0), team); });
+        in_core(n_jobs, [&](Team& team) { body(numbers, std::size_t{0}, x.shape(0), team); });
     });
 }
 
-Array<double> predict(const PackedGraphs& graphs, const Table& x, int n_jobs) {
-    std::vector<double> out(x.shape(0) * graphs.n_outputs());
-    for_table(graphs, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
-        graphs.predict(numbers, n, out.data(), team);
+template <class Model, class Body>
+void for_table(const Model& graphs, const SparseTable& x, int n_jobs, const Body& body) {
+    check_features(graphs, x.length);
+    with_lines(x, [&](const auto& rows) {
+        in_core(n_jobs, [&](Team& team) { for_dense_blocks(rows, team, body); });
     });
-    return array_of(std::move(out), {x.shape(0), graphs.n_outputs()});
 }
 
-Array<std::int32_t> predict_class(const PackedGraphs& graphs, const Table& x, int n_jobs) {
-    std::vector<std::int32_t> out(x.shape(0));
-    for_table(graphs, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
-        graphs.predict_class(numbers, n, out.data(), team);
-    });
+template <class AnyTable>
+Array<double> predict(const PackedGraphs& graphs, const AnyTable& x, int n_jobs) {
+    const std::size_t k = graphs.n_outputs();
+    std::vector<double> out(n_rows(x) * k);
+    for_table(graphs, x, n_jobs,
+              [&](const auto* numbers, std::size_t first, std::size_t n, Team& team) {
+                  graphs.predict(numbers, n, out.data() + first * k, team);
+              });
+    return array_of(std::move(out), {n_rows(x), k});
+}
+
+template <class AnyTable>
+Array<std::int32_t> predict_class(const PackedGraphs& graphs, const AnyTable& x, int n_jobs) {
+    std::vector<std::int32_t> out(n_rows(x));
+    for_table(graphs, x, n_jobs,
+              [&](const auto* numbers, std::size_t first, std::size_t n, Team& team) {
+                  graphs.predict_class(numbers, n, out.data() + first, team);
+              });
     return array_of(std::move(out));
 }
 
-Array<std::int32_t> apply(const PackedGraphs& graphs, const Table& x, int n_jobs) {
-    std::vector<std::int32_t> out(x.shape(0) * graphs.n_graphs());
-    for_table(graphs, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
-        graphs.apply(numbers, n, out.data(), team);
-    });
-    return array_of(std::move(out), {x.shape(0), graphs.n_graphs()});
+template <class AnyTable>
+Array<std::int32_t> apply(const PackedGraphs& graphs, const AnyTable& x, int n_jobs) {
+    const std::size_t k = graphs.n_graphs();
+    std::vector<std::int32_t> out(n_rows(x) * k);
+    for_table(graphs, x, n_jobs,
+              [&](const auto* numbers, std::size_t first, std::size_t n, Team& team) {
+                  graphs.apply(numbers, n, out.data() + first * k, team);
+              });
+    return array_of(std::move(out), {n_rows(x), k});
 }
 
-Array<double> scores_of(const GraphSum& sum, const Table& x, int n_jobs) {
-    std::vector<double> out(x.shape(0) * sum.n_scores());
-    for_table(sum, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
-        sum.scores(numbers, n, out.data(), team);
-    });
-    return array_of(std::move(out), {x.shape(0), sum.n_scores()});
+template <class AnyTable>
+Array<double> scores_of(const GraphSum& sum, const AnyTable& x, int n_jobs) {
+    const std::size_t k = sum.n_scores();
+    std::vector<double> out(n_rows(x) * k);
+    for_table(sum, x, n_jobs,
+              [&](const auto* numbers, std::size_t first, std::size_t n, Team& team) {
+                  sum.scores(numbers, n, out.data() + first * k, team);
+              });
+    return array_of(std::move(out), {n_rows(x), k});
 }
 
-Array<double> values_of(const GraphSum& sum, const Table& x, int n_jobs) {
-    std::vector<double> out(x.shape(0) * sum.n_values());
-    for_table(sum, x, n_jobs, [&](const auto* numbers, std::size_t n, Team& team) {
-        sum.predict(numbers, n, out.data(), team);
-    });
-    return array_of(std::move(out), {x.shape(0), sum.n_values()});
+template <class AnyTable>
+Array<double> values_of(const GraphSum& sum, const AnyTable& x, int n_jobs) {
+    const std::size_t k = sum.n_values();
+    std::vector<double> out(n_rows(x) * k);
+    for_table(sum, x, n_jobs,
+              [&](const auto* numbers, std::size_t first, std::size_t n, Team& team) {
+                  sum.predict(numbers, n, out.data() + first * k, team);
+              });
+    return array_of(std::move(out), {n_rows(x), k});
 }
 
 Array<double> link_rows(const RowMatrix<double>& scores, const std::string& name, int n_jobs) {
@@ -160,10 +190,13 @@ void bind_packed(nb::module_& m) {
     nb::class_<PackedGraphs>(m, "PackedGraphs", "One or more graphs, laid out for prediction.")
         .def("__init__", &pack, "graphs"_a)
         .def("graph", &graph_of, "i"_a, "Member i as a graph, without counts and impurities.")
-        .def("predict", &predict, "x"_a, "n_jobs"_a = 1, "The mean of the members' values.")
-        .def("predict_class", &predict_class, "x"_a, "n_jobs"_a = 1,
+        .def("predict", &predict<Table>, "x"_a, "n_jobs"_a = 1, "The mean of the members' values.")
+        .def("predict", &predict<SparseTable>, "x"_a, "n_jobs"_a = 1)
+        .def("predict_class", &predict_class<Table>, "x"_a, "n_jobs"_a = 1,
              "The output with the largest mean value.")
-        .def("apply", &apply, "x"_a, "n_jobs"_a = 1, "The leaf of each row in each member.")
+        .def("predict_class", &predict_class<SparseTable>, "x"_a, "n_jobs"_a = 1)
+        .def("apply", &apply<Table>, "x"_a, "n_jobs"_a = 1, "The leaf of each row in each member.")
+        .def("apply", &apply<SparseTable>, "x"_a, "n_jobs"_a = 1)
         .def_prop_ro("n_members", &PackedGraphs::n_graphs)
         .def_prop_ro("n_features", &PackedGraphs::n_features)
         .def_prop_ro("n_outputs", &PackedGraphs::n_outputs)
@@ -181,9 +214,11 @@ void bind_packed(nb::module_& m) {
 
     nb::class_<GraphSum>(m, "GraphSum", "A sum of graphs, with an intercept and a link.")
         .def("__init__", &add_up, "n_features"_a, "graphs"_a, "intercept"_a, "link"_a)
-        .def("scores", &scores_of, "x"_a, "n_jobs"_a = 1,
+        .def("scores", &scores_of<Table>, "x"_a, "n_jobs"_a = 1,
              "The intercept and the members' values, added up.")
-        .def("predict", &values_of, "x"_a, "n_jobs"_a = 1, "The scores through the link.")
+        .def("scores", &scores_of<SparseTable>, "x"_a, "n_jobs"_a = 1)
+        .def("predict", &values_of<Table>, "x"_a, "n_jobs"_a = 1, "The scores through the link.")
+        .def("predict", &values_of<SparseTable>, "x"_a, "n_jobs"_a = 1)
         .def_prop_ro("graphs", &GraphSum::graphs, nb::rv_policy::reference_internal)
         .def_prop_ro("nbytes", &GraphSum::nbytes);
 

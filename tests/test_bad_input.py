@@ -183,7 +183,11 @@ REFUSALS = {
     "datetime-column-polars": lambda: classify(pl.DataFrame({"a": DAYS}), [0, 1]),
     "lists-in-frame": lambda: classify(pl.DataFrame({"a": [[1], [2]]}), [0, 1]),
     "complex-numbers": lambda: classify(X + 1j),
-    "sparse-matrix": lambda: classify(sparse.csr_array(X)),
+    "sparse-matrix": lambda: classify(sparse.csr_array(X), categorical_features=[0]),
+    "sparse-matrix-infinity": lambda: classify(sparse.csr_array(changed(X, (0, 0), np.inf))),
+    "sparse-matrix-too-large": lambda: MeanMarginTreeRegressor().fit(
+        sparse.csr_array((1 << 10, 1 << 18)), np.arange(1 << 10)
+    ),
     "too-many-categories": lambda: classify(
         column([f"id{i}" for i in range(65536)]), np.arange(65536) % 2
     ),

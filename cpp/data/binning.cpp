@@ -47,14 +47,13 @@ std::unique_ptr<std::uint8_t[]> room_for_codes(std::size_t n, bool wide) {
 
 }  // namespace
 
-template <class T>
-Column bin_numbers(const T* values, std::size_t n, std::uint32_t max_bins) {
-    const auto integers = find_integer_range(values, n);
-    const Distinct<T> distinct =
-        integers ? count_integers(values, n, *integers) : sort_distinct(values, n);
-    if (max_bins == 0) max_bins = Dataset::most_bins;
+namespace {
 
-    Column column;
+// Makes the bins of a column of n numbers; returns the largest number of each.
+template <class T>
+std::vector<T> make_bins(const Distinct<T>& distinct, std::size_t n, std::uint32_t max_bins,
+                         Column& column) {
+    if (max_bins == 0) max_bins = Dataset::most_bins;
     column.has_missing = distinct.n_present < n;
     std::vector<T> largest;
     if (distinct.values.size() <= max_bins) {
@@ -73,6 +72,32 @@ Column bin_numbers(const T* values, std::size_t n, std::uint32_t max_bins) {
     }
     column.n_bins = static_cast<std::uint32_t>(largest.size());
     column.wide = column.n_bins > Dataset::most_narrow_bins;
+    return largest;
+}
+
+// Counts n further zeros.
+template <class T>
+void add_zeros(Distinct<T>& distinct, std::size_t n) {
+    if (n == 0) return;
+    const auto place = std::lower_bound(distinct.values.begin(), distinct.values.end(), T{0});
+    const auto at = place - distinct.values.begin();
+    if (place == distinct.values.end() || *place != T{0}) {
+        distinct.values.insert(place, T{0});
+        distinct.counts.insert(distinct.counts.begin() + at, 0);
+    }
+    distinct.counts[static_cast<std::size_t>(at)] += static_cast<std::uint32_t>(n);
+    distinct.n_present += n;
+}
+
+}  // namespace
+
+template <class T>
+Column bin_numbers(const T* values, std::size_t n, std::uint32_t max_bins) {
+    const auto integers = find_integer_range(values, n);
+    const Distinct<T> distinct =
+        integers ? count_integers(values, n, *integers) : sort_distinct(values, n);
+    Column column;
+    const std::vector<T> largest = make_bins(distinct, n, max_bins, column);
     column.bytes = room_for_codes(n, column.wide);
     if (column.wide) {
         write_codes(values, n, largest, integers,
@@ -85,6 +110,34 @@ Column bin_numbers(const T* values, std::size_t n, std::uint32_t max_bins) {
 
 template Column bin_numbers(const float*, std::size_t, std::uint32_t);
 template Column bin_numbers(const double*, std::size_t, std::uint32_t);
+
+template <class T>
+Column bin_sparse_numbers(const SparseLine<T>& line, std::size_t n, std::uint32_t max_bins) {
+    const std::size_t n_stored = line.values.size();
+    Distinct<T> distinct = sort_distinct(line.values.data(), n_stored);
+    add_zeros(distinct, n - n_stored);
+    Column column;
+    const std::vector<T> largest = make_bins(distinct, n, max_bins, column);
+    column.bytes = room_for_codes(n, column.wide);
+    const auto write = [&]<class Code>(Code* codes) {
+        const T zero = 0;
+        std::vector<Code> stored(n_stored);
+        write_codes(line.values.data(), n_stored, largest, std::nullopt, stored.data());
+        Code of_zero;
+        write_codes(&zero, 1, largest, std::nullopt, &of_zero);
+        std::fill_n(codes, n, of_zero);
+        for (std::size_t i = 0; i < n_stored; ++i) codes[line.places[i]] = stored[i];
+    };
+    if (column.wide) {
+        write(reinterpret_cast<std::uint16_t*>(column.bytes.get()));
+    } else {
+        write(column.bytes.get());
+    }
+    return column;
+}
+
+template Column bin_sparse_numbers(const SparseLine<float>&, std::size_t, std::uint32_t);
+template Column bin_sparse_numbers(const SparseLine<double>&, std::size_t, std::uint32_t);
 
 Column bin_categories(const std::int32_t* codes, std::size_t n, std::uint32_t n_categories) {
     if (n_categories > Dataset::most_bins) {

@@ -10,11 +10,16 @@
 #include <cstdint>
 
 #include "data/dataset.hpp"
+#include "data/sparse.hpp"
 
 namespace hedgerow {
 
 template <class T>
 Column bin_numbers(const T* values, std::size_t n, std::uint32_t max_bins);
+
+// The same bins and codes for a column of n numbers of which only some are stored.
+template <class T>
+Column bin_sparse_numbers(const SparseLine<T>& line, std::size_t n, std::uint32_t max_bins);
 
 Column bin_categories(const std::int32_t* codes, std::size_t n, std::uint32_t n_categories);
 

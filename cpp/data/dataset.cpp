@@ -92,6 +92,26 @@ void Dataset::append_numbers(std::span<const Strided<T>> columns, std::uint32_t 
 template void Dataset::append_numbers(std::span<const Strided<float>>, std::uint32_t, Team&);
 template void Dataset::append_numbers(std::span<const Strided<double>>, std::uint32_t, Team&);
 
+template <class T>
+void Dataset::append_sparse(const SparseLines<T>& columns, std::uint32_t max_bins, Team& team) {
+    std::vector<std::shared_ptr<const Column>> fresh(columns.n_lines());
+    constexpr std::size_t columns_per_task = 16;  // most have few numbers
+    team.for_each((fresh.size() + columns_per_task - 1) / columns_per_task,
+                  [&](std::size_t task, int worker) {
+                      const std::size_t begin = task * columns_per_task;
+                      const std::size_t end = std::min(begin + columns_per_task, fresh.size());
+                      for (std::size_t c = begin; c < end; ++c) {
+                          fresh[c] = std::make_shared<const Column>(
+                              bin_sparse_numbers(columns.line(c), n_rows_, max_bins));
+                      }
+                      team.checkpoint(worker);
+                  });
+    for (auto& column : fresh) columns_.push_back(std::move(column));
+}
+
+template void Dataset::append_sparse(const SparseLines<float>&, std::uint32_t, Team&);
+template void Dataset::append_sparse(const SparseLines<double>&, std::uint32_t, Team&);
+
 void Dataset::append_categories(const std::int32_t* codes, std::uint32_t n_categories) {
     columns_.push_back(
         std::make_shared<const Column>(bin_categories(codes, n_rows_, n_categories)));

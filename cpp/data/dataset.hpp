@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "data/sparse.hpp"
 
 namespace hedgerow {
 
@@ -82,6 +83,9 @@ class Dataset {
     // max_bins = 0 keeps every distinct value (up to 65,535).
     template <class T>
     void append_numbers(std::span<const Strided<T>> columns, std::uint32_t max_bins, Team& team);
+    // Columns of which only some numbers are stored; they are never written out as numbers.
+    template <class T>
+    void append_sparse(const SparseLines<T>& columns, std::uint32_t max_bins, Team& team);
     void append_categories(const std::int32_t* codes, std::uint32_t n_categories);
     // A column whose codes were written elsewhere, such as in a file; they are read where they are.
     void append_coded(Column column);

@@ -3,7 +3,7 @@ hedgerow's C++ engine: binned data sets, growing, decision graphs, prediction.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -14,12 +14,21 @@ def interleave(columns: Sequence[Annotated[NDArray, dict(shape=(None,), device='
     Columns as rows of float64 (wide) or float32 numbers; codes of categories, which have places, as these or NaN. With the first column that holds infinity, or their number.
     """
 
+class SparseTable:
+    """Rows (CSR) or columns (CSC) of which only some numbers are stored."""
+
+    def __init__(self, values: Annotated[NDArray, dict(shape=(None,), order='C', device='cpu', writable=False)], places: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
 class Dataset:
     """A table as column-major small-integer codes."""
 
     def __init__(self, n_rows: int) -> None: ...
 
     def append_matrix(self, x: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], max_bins: int, n_jobs: int) -> None: ...
+
+    def append_sparse(self, columns: SparseTable, max_bins: int, n_jobs: int) -> None: ...
 
     def append_numbers(self, columns: Sequence[Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]], max_bins: int, n_jobs: int) -> None: ...
 
@@ -180,9 +189,17 @@ class DecisionGraph:
     def apply_rows(self, data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.int32]:
         """The leaves of rows of a binned data set."""
 
+    @overload
     def apply(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.int32]: ...
 
+    @overload
+    def apply(self, x: SparseTable, n_jobs: int = 1) -> NDArray[numpy.int32]: ...
+
+    @overload
     def decision_path(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]: ...
+
+    @overload
+    def decision_path(self, x: SparseTable) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]: ...
 
 class GrowParams:
     """How a tree is grown; -1 means no limit."""
@@ -229,14 +246,26 @@ class PackedGraphs:
     def graph(self, i: int) -> DecisionGraph:
         """Member i as a graph, without counts and impurities."""
 
+    @overload
     def predict(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
         """The mean of the members' values."""
 
+    @overload
+    def predict(self, x: SparseTable, n_jobs: int = 1) -> NDArray[numpy.float64]: ...
+
+    @overload
     def predict_class(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.int32]:
         """The output with the largest mean value."""
 
+    @overload
+    def predict_class(self, x: SparseTable, n_jobs: int = 1) -> NDArray[numpy.int32]: ...
+
+    @overload
     def apply(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.int32]:
         """The leaf of each row in each member."""
+
+    @overload
+    def apply(self, x: SparseTable, n_jobs: int = 1) -> NDArray[numpy.int32]: ...
 
     @property
     def n_members(self) -> int: ...
@@ -262,11 +291,19 @@ class GraphSum:
 
     def __init__(self, n_features: int, graphs: Sequence[DecisionGraph], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], link: str) -> None: ...
 
+    @overload
     def scores(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
         """The intercept and the members' values, added up."""
 
+    @overload
+    def scores(self, x: SparseTable, n_jobs: int = 1) -> NDArray[numpy.float64]: ...
+
+    @overload
     def predict(self, x: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu', writable=False)], n_jobs: int = 1) -> NDArray[numpy.float64]:
         """The scores through the link."""
+
+    @overload
+    def predict(self, x: SparseTable, n_jobs: int = 1) -> NDArray[numpy.float64]: ...
 
     @property
     def graphs(self) -> PackedGraphs: ...

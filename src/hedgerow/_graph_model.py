@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from hedgerow._engine import DecisionGraph, Forest, PackedGraphs, RowPredictor
+from hedgerow._engine import DecisionGraph, Forest, PackedGraphs, RowPredictor, SparseTable
 from hedgerow._estimator import fitted
 from hedgerow._learner import Grown, Learner
 from hedgerow._parameters import resolve_n_jobs
@@ -234,10 +234,10 @@ class GraphModel(ShapleyModel, OwnTableParameters):
     def _values(self, X: Any) -> np.ndarray:
         """The leaf values of each row: class probabilities or one number."""
         check_is_fitted(self)
-        return self.values_of_encoded(self.schema_.encode(self, X, finite=False))
+        return self.values_of_encoded(self.schema_.rows(self, X, finite=False))
 
-    def values_of_encoded(self, matrix: np.ndarray) -> np.ndarray:
-        """The leaf values of each row of a matrix that ``schema_.encode`` gave."""
+    def values_of_encoded(self, matrix: np.ndarray | SparseTable) -> np.ndarray:
+        """The leaf values of each row of what ``schema_.encode`` or ``schema_.rows`` gave."""
         return self._packed.predict(matrix, resolve_n_jobs(self.n_jobs))
 
     def apply(self, X: Any) -> np.ndarray:
@@ -252,7 +252,7 @@ class GraphModel(ShapleyModel, OwnTableParameters):
         leaves : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self.graph_.apply(self.schema_.encode(self, X), resolve_n_jobs(self.n_jobs))
+        return self.graph_.apply(self.schema_.rows(self, X), resolve_n_jobs(self.n_jobs))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """The nodes that each row passes.
@@ -267,7 +267,7 @@ class GraphModel(ShapleyModel, OwnTableParameters):
             One where the row passes the node.
         """
         check_is_fitted(self)
-        starts, nodes = self.graph_.decision_path(self.schema_.encode(self, X))
+        starts, nodes = self.graph_.decision_path(self.schema_.rows(self, X))
         shape = (len(starts) - 1, self.graph_.n_nodes)
         return csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, starts), shape=shape)
 
@@ -283,7 +283,7 @@ class GraphModel(ShapleyModel, OwnTableParameters):
         length : float
         """
         check_is_fitted(self)
-        starts, _ = self.graph_.decision_path(self.schema_.encode(self, X))
+        starts, _ = self.graph_.decision_path(self.schema_.rows(self, X))
         return float(np.diff(starts).mean()) - 1
 
     def row_predictor(self) -> RowPredictor:
@@ -347,7 +347,7 @@ class GraphClassifier(TableClassifier, GraphModel):
 
     def _best_classes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X, finite=False)
+        encoded = self.schema_.rows(self, X, finite=False)
         return self._packed.predict_class(encoded, resolve_n_jobs(self.n_jobs))
 
 

@@ -12,7 +12,7 @@ matrix that prediction reads: numbers as they are, categories as their codes, Na
 missing or was never seen.
 
 Arrays go to the engine as they are. Frames (pandas and polars) are read column by column, so a
-frame is never copied as a whole while fitting.
+frame is never copied as a whole while fitting; sparse tables are binned as they are.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,8 @@ from hedgerow._columns import (
     refuse_times,
     take_rows,
 )
-from hedgerow._engine import Dataset, interleave
+from hedgerow._engine import Dataset, SparseTable, interleave
+from hedgerow._sparse import as_matrix, as_table, has_missing, issparse, read_sparse
 from hedgerow._targets import check_sample_weight, check_targets_match, read_targets
 
 _COLUMNS_AT_ONCE = 16  # columns of a frame held as numbers at one time
@@ -79,6 +80,8 @@ class Schema:
         """
         if isinstance(X, Table):
             return X.matrix()
+        if issparse(X):
+            X = as_matrix(read_sparse(estimator, X, reset=False))
         if self._is_plain(estimator, X) and not (finite and np.isinf(X).any()):
             if not self.categories:
                 return X
@@ -105,6 +108,14 @@ class Schema:
                 if matrix is not None:
                     return matrix
         return self._matrix(X, lambda feature, column: known_codes(column, self._places[feature]))
+
+    def rows(self, estimator: Any, X: Any, *, finite: bool = True) -> np.ndarray | SparseTable:
+        """The same for graphs alone, which read the rows of a sparse table as they are."""
+        if isinstance(X, Table):
+            return X.rows()
+        if issparse(X) and not self.categories:
+            return as_table(read_sparse(estimator, X, reset=False))
+        return self.encode(estimator, X, finite=finite)
 
     def _is_plain(self, estimator: Any, X: Any) -> bool:
         """Whether X needs no check of scikit-learn's, which takes 40 µs, but for infinity."""
@@ -318,6 +329,15 @@ class Table:
                     self._encoded = self._matrix()
             return self._encoded
 
+    def rows(self) -> np.ndarray | SparseTable:
+        """The same for graphs alone, which read the rows of a sparse table as they are."""
+        return as_table(self.source) if self.is_sparse else self.matrix()
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the user gave it as a sparse matrix."""
+        return issparse(self._X) or (self._whole is not None and self._whole[0].is_sparse)
+
     @cached_property
     def schema(self) -> Schema:
         """What a model remembers of the table; cheapest when a form of it has been made."""
@@ -326,6 +346,8 @@ class Table:
         if self._bins:
             data = next(iter(self._bins.values()))
             missing = {f for f in range(self.n_features) if data.has_missing(f)}
+        elif issparse(self._X):
+            missing = has_missing(self._X)
         else:
             missing = set(np.flatnonzero(np.isnan(self.matrix()).any(axis=0)).tolist())
         return replace(self._schema, missing=frozenset(missing)) if missing else self._schema
@@ -397,6 +419,8 @@ class Table:
     def _matrix(self) -> np.ndarray:
         if self._codes or is_frame(self._X):
             return self._schema._matrix(self._X, self._own_codes)
+        if issparse(self._X):
+            return as_matrix(self._X)
         return np.ascontiguousarray(self._X)
 
     def _own_codes(self, feature: int, _column: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -406,6 +430,9 @@ class Table:
 
     def _binned(self, most: int, n_jobs: int) -> Dataset:
         data = Dataset(self.n_rows)
+        if issparse(self._X):
+            data.append_sparse(as_table(self._X.tocsc()), most, n_jobs)
+            return data
         if not is_frame(self._X) and not self._codes:
             data.append_matrix(self._X, most, n_jobs)
             return data
@@ -469,6 +496,15 @@ def read_columns(
         validate_data(estimator, X, skip_check_array=True)
         check_frame(X)
         names = [str(name) for name in X.columns]
+    elif issparse(X):
+        X = read_sparse(estimator, X)
+        schema = Schema(None, X.shape[1], {})
+        if chosen_features(categorical_features, schema):
+            raise ValueError(
+                "'categorical_features' names columns of a sparse matrix, which is read as "
+                "numbers: give a frame or an array, or None."
+            )
+        return schema, X, {}
     else:
         refuse_times(X)
         X = validate_data(

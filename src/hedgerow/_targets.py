@@ -9,6 +9,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from hedgerow._columns import count_rows
+
 LARGEST = 1e100  # of numbers whose squares are summed
 
 
@@ -70,8 +72,9 @@ def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_targets_match(X: Any, y: np.ndarray) -> None:
-    if len(X) != len(y):
-        raise ValueError(f"X has {len(X)} rows and y has {len(y)}: they must be equally long.")
+    n_rows = count_rows(X)
+    if n_rows != len(y):
+        raise ValueError(f"X has {n_rows} rows and y has {len(y)}: they must be equally long.")
 
 
 def check_magnitude(

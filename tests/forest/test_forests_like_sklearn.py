@@ -483,6 +483,9 @@ def test_parameters_and_defaults_are_those_of_scikit_learn(name):
 
 
 @pytest.mark.parametrize("name", ["RandomForestClassifier", "ExtraTreesRegressor"])
-def test_sparse_table_is_refused_with_a_way_out(name):
-    with pytest.raises(TypeError, match="dense"):
-        getattr(hedgerow, name)(n_estimators=1).fit(csr_matrix(TOY), SIDES)
+def test_sparse_table_is_read_as_the_dense_one(name):
+    kind = getattr(hedgerow, name)
+    dense, compressed = np.array(TOY, dtype=float), csr_matrix(TOY)
+    expected = kind(n_estimators=3, random_state=0).fit(dense, SIDES).predict(dense)
+    forest = kind(n_estimators=3, random_state=0).fit(compressed, SIDES)
+    assert (forest.predict(compressed) == expected).all()

@@ -107,13 +107,13 @@ class SumModel(GraphEnsemble, OwnTableParameters):
 
     def _values(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X, finite=False)
+        encoded = self.schema_.rows(self, X, finite=False)
         return self._sum.predict(encoded, resolve_n_jobs(self.n_jobs))
 
     def _scores(self, X: Any) -> np.ndarray:
         """The sums themselves, before the link: n_samples x n_scores."""
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X, finite=False)
+        encoded = self.schema_.rows(self, X, finite=False)
         return self._sum.scores(encoded, resolve_n_jobs(self.n_jobs))
 
     @property
@@ -124,7 +124,7 @@ class SumModel(GraphEnsemble, OwnTableParameters):
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         """The sums after each member, or each round of them; one array, which the next changes."""
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X)
+        encoded = self.schema_.rows(self, X)
         n_jobs = resolve_n_jobs(self.n_jobs)
         scores = np.tile(self.intercept_, (len(encoded), 1))
         for place, graph in enumerate(self.graphs_):

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from hedgerow._columns import is_frame, take_rows
+from hedgerow._sparse import as_matrix, issparse
 
 N_NEIGHBOURS = 5
 TAKEN = 0.3  # the share of columns that a row takes over
@@ -22,7 +23,7 @@ def generate_rows(X: Any, matrix: np.ndarray, n_rows: int, rng: np.random.Genera
 
     Parameters
     ----------
-    X : array or data frame
+    X : array, data frame or sparse matrix
     matrix : ndarray of shape (n_samples, n_features)
         The same rows, encoded.
     n_rows : int
@@ -41,6 +42,7 @@ def generate_rows(X: Any, matrix: np.ndarray, n_rows: int, rng: np.random.Genera
     takes = rng.random((n_rows, matrix.shape[1])) < TAKEN
     source = np.where(takes, donor[:, None], base[:, None])
     if not is_frame(X):
+        X = as_matrix(X) if issparse(X) else X
         return np.take_along_axis(np.asarray(X), source, axis=0)
     made = take_rows(X, base)
     if hasattr(X, "iloc"):

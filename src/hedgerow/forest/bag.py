@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
-from hedgerow._columns import take_columns, take_rows
+from hedgerow._columns import count_rows, take_columns, take_rows
 from hedgerow._engine import DecisionGraph, Forest, PackedGraphs
 from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import GraphModel, Packing, check_forest
@@ -271,7 +271,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
 
     def _prepared(self, X: Any) -> Any:
         """The table as members read it: encoded for the engine's graphs."""
-        return self.schema_.encode(self, X) if self._has_graphs else check_columns(self, X)
+        return self.schema_.rows(self, X) if self._has_graphs else check_columns(self, X)
 
     def _values_of(self, place: int, X: Any) -> np.ndarray:
         """One member's values for a prepared table: probabilities, votes or numbers."""
@@ -312,7 +312,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         if unseen is None:
             n_kept = self._n_members
             unseen = Unseen(np.zeros((table.n_rows, table.n_values)), np.zeros(table.n_rows))
-        X = self._prepared(table) if n_kept else None
+        X = (table.matrix() if self._has_graphs else table.source) if n_kept else None
         for place in range(n_kept):
             rows = np.flatnonzero(self.draws_.bag(place) == 0)
             if len(rows):
@@ -451,7 +451,7 @@ class BagClassifier(TableClassifier, OutOfBagClassifier, Bag):
     def _member_values(self, member: Any, X: Any) -> np.ndarray:
         if self._counts_votes or not hasattr(member, "predict_proba"):
             return self._votes(np.searchsorted(self.classes_, member.predict(X)))
-        values = np.zeros((len(X), self.n_classes_))
+        values = np.zeros((count_rows(X), self.n_classes_))
         values[:, np.searchsorted(self.classes_, member.classes_)] = member.predict_proba(X)
         return values
 

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
+from hedgerow._columns import count_rows
 from hedgerow._engine import link
 from hedgerow._estimator import fitted, parameter
 from hedgerow._progress import progress
@@ -124,7 +125,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
     def _rounds(self, table: Table, estimator: Any) -> Iterator[_Round]:
         """Boost until a round ends it."""
         fit = _growing(table, estimator) or _fitting(table)
-        X = table.matrix() if is_graph_model(estimator) else table.source
+        X = table.rows() if is_graph_model(estimator) else table.source
         random = check_random_state(self.random_state)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
         never = weights == 0
@@ -190,7 +191,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
     def _prepared(self, X: Any) -> Any:
         check_is_fitted(self)
         if is_graph_model(self.estimator_):
-            return self.schema_.encode(self, X)
+            return self.schema_.rows(self, X)
         return check_columns(self, X)
 
     @property
@@ -298,7 +299,7 @@ class AdaBoostClassifier(TableClassifier, _AdaBoost):
     def _staged_sums(self, X: Any) -> Iterator[np.ndarray]:
         """After each member the weighted mean of the votes: 1 for a class, -1/(K - 1) against."""
         X, codes = self._prepared(X), np.arange(self.n_classes_)
-        sums, total = np.zeros((len(X), len(codes))), 0.0
+        sums, total = np.zeros((count_rows(X), len(codes))), 0.0
         against = -1 / max(1, self.n_classes_ - 1)
         for member, weight in zip(self.members_, self.estimator_weights_, strict=False):
             chosen = _places_of(member, X, self.classes_)[:, None] == codes

@@ -221,7 +221,7 @@ class GraphEnsemble(ShapleyModel, Ensemble):
         leaves : ndarray of shape (n_samples, n_estimators)
         """
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X)
+        encoded = self.schema_.rows(self, X)
         assert self._packed is not None
         return self._packed.apply(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
@@ -240,7 +240,7 @@ class GraphEnsemble(ShapleyModel, Ensemble):
             The columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]`` belong to member i.
         """
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X)
+        encoded = self.schema_.rows(self, X)
         parts = []
         for graph in self._graphs():
             starts, nodes = graph.decision_path(encoded)

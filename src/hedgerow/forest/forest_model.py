@@ -153,7 +153,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
     def _values(self, X: Any) -> np.ndarray:
         """The mean of the members' values: class probabilities or one number."""
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X, finite=False)
+        encoded = self.schema_.rows(self, X, finite=False)
         return self.forest_.predict(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
     def subset(self, n_estimators: int):
@@ -295,7 +295,7 @@ class ForestClassifier(TableClassifier, OutOfBagClassifier, ForestModel):
 
     def _best_classes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        encoded = self.schema_.encode(self, X, finite=False)
+        encoded = self.schema_.rows(self, X, finite=False)
         return self.forest_.predict_class(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
 

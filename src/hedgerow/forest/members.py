@@ -20,6 +20,7 @@ from hedgerow._columns import is_frame, take_columns, take_rows
 from hedgerow._estimator import parameter
 from hedgerow._graph_model import GraphModel
 from hedgerow._learner import Learner
+from hedgerow._sparse import issparse, read_sparse
 from hedgerow._table import Table
 from hedgerow._table_model import TableModel
 
@@ -117,6 +118,8 @@ def check_columns(model: TableModel, X: Any) -> Any:
     if is_frame(X):
         validate_data(model, X, reset=False, skip_check_array=True)
         return X
+    if issparse(X):
+        return read_sparse(model, X, reset=False)
     dtypes = [np.float64, np.float32]
     return validate_data(model, X, reset=False, dtype=dtypes, ensure_all_finite="allow-nan")
 
