@@ -181,6 +181,7 @@ REFUSALS = {
     "dates-as-categories": lambda: classify(column(DAYS), [0, 1]),
     "datetime-column": lambda: classify(column(pd.to_datetime(DAYS)), [0, 1]),
     "datetime-column-polars": lambda: classify(pl.DataFrame({"a": DAYS}), [0, 1]),
+    "xarray": lambda: classify(type("DataArray", (), {"__module__": "xarray.core"})()),
     "lists-in-frame": lambda: classify(pl.DataFrame({"a": [[1], [2]]}), [0, 1]),
     "complex-numbers": lambda: classify(X + 1j),
     "sparse-matrix": lambda: classify(sparse.csr_array(X), categorical_features=[0]),

@@ -1,5 +1,7 @@
 """Columns of a user's table, whatever library it comes from: arrays, pandas and polars frames.
 
+What else holds a table becomes one of these first (`known_table`).
+
 What is a category, which codes its values have, and which numbers a column holds is answered here
 and nowhere else.
 """
@@ -13,6 +15,48 @@ MOST_CATEGORIES = 65_535
 _PLAIN = frozenset("?bBhHiIlLqQfd")  # NumPy's numbers that the engine reads
 _NARROW_CHARS = frozenset("?bBhHf")  # of these, those that float32 holds
 _NARROW = frozenset({"int8", "int16", "uint8", "uint16", "float32", "bool", "boolean"})
+
+
+def known_table(X: Any) -> Any:
+    """A table of any library as an array or as a frame of pandas or polars.
+
+    A lazy frame is collected. What speaks Arrow, such as a table of pyarrow or a relation of
+    DuckDB, becomes a polars frame, mostly without a copy, or a pandas one where polars is not
+    installed. Arrays of other libraries become NumPy's.
+    """
+    if isinstance(X, np.ndarray) or hasattr(X, "iloc") or hasattr(X, "get_columns"):
+        return X
+    if type(X).__module__.partition(".")[0] == "xarray":
+        raise TypeError(
+            f"X is an xarray {type(X).__name__}, whose dimensions do not say what a row is: give a "
+            "table, such as X.to_dataframe().reset_index(), or X.to_numpy() of two dimensions."
+        )
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        return X.collect()
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+        if hasattr(X, "columns") or hasattr(X, "schema"):  # else it is one column
+            return _from_arrow(X)
+    elif hasattr(X, "__dlpack__"):
+        return np.asarray(X)
+    return X
+
+
+def _from_arrow(X: Any) -> Any:
+    try:
+        import polars
+
+        return polars.DataFrame(X)
+    except ImportError:
+        pass
+    try:
+        import pyarrow
+
+        return pyarrow.table(X).to_pandas()
+    except ImportError:
+        raise ImportError(
+            f"X is a {type(X).__name__}, which is read through polars, or through pyarrow and "
+            "pandas: install one of them, for example with 'pip install polars'."
+        ) from None
 
 
 def is_frame(X: Any) -> bool:

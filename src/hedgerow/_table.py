@@ -33,6 +33,7 @@ from hedgerow._columns import (
     is_categorical,
     is_frame,
     known_codes,
+    known_table,
     names_of,
     number_type,
     place_by_category,
@@ -82,6 +83,8 @@ class Schema:
             return X.matrix()
         if issparse(X):
             X = as_matrix(read_sparse(estimator, X, reset=False))
+        else:
+            X = known_table(X)
         if self._is_plain(estimator, X) and not (finite and np.isinf(X).any()):
             if not self.categories:
                 return X
@@ -492,6 +495,7 @@ def read_columns(
     estimator: Any, X: Any, categorical_features: Any
 ) -> tuple[Schema, Any, dict[int, np.ndarray]]:
     """The schema of a training table, the table, checked, and its categories as codes."""
+    X = known_table(X)
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
         check_frame(X)

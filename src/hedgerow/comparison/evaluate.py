@@ -18,7 +18,7 @@ from sklearn.utils import check_consistent_length
 from threadpoolctl import threadpool_limits
 
 from hedgerow import _parameters as parameters
-from hedgerow._columns import is_frame
+from hedgerow._columns import is_frame, known_table
 from hedgerow._reading import TableReading
 from hedgerow.comparison import tables, watch
 from hedgerow.comparison.baseline import constant_for
@@ -158,6 +158,7 @@ def compare(
     limits = Limits(max_splits, max_bytes, max_latency_us, max_path)
     if resume and journal is None:
         raise ValueError("'resume' must be None where no 'journal' is given, got True.")
+    X = known_table(X)
     X = X if is_frame(X) else np.asarray(X)
     y, task = tables.read_target(y, task)
     check_consistent_length(X, y)
