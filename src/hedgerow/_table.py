@@ -81,10 +81,9 @@ class Schema:
         """
         if isinstance(X, Table):
             return X.matrix()
+        X = known_table(X)
         if issparse(X):
             X = as_matrix(read_sparse(estimator, X, reset=False))
-        else:
-            X = known_table(X)
         if self._is_plain(estimator, X) and not (finite and np.isinf(X).any()):
             if not self.categories:
                 return X
