@@ -31,7 +31,7 @@ ALLOWED = {
     "batches": set(),
     "inspect": {"tree", "forest", "additive"},
     "storage": MODELS,
-    "export": MODELS,
+    "export": MODELS | {"storage"},
     "datasets": set(),
     "model_selection": set(),
     "comparison": MODELS | {"inspect", "storage", "export", "datasets", "model_selection"},

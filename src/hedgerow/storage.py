@@ -137,6 +137,19 @@ _BY_TYPE = {codec.type: codec for codec in _CODECS}
 _BY_NAME = {codec.name: codec for codec in _CODECS}
 
 
+def content_of(model: Any) -> container.Content:
+    """What a file of a fitted model holds: records, and the arrays that they refer to."""
+    if type(model) not in MODELS.values():
+        raise TypeError(
+            f"only hedgerow's models can be saved, got an object of {type(model).__module__}."
+            f"{type(model).__name__}; pickle it, or use its own library."
+        )
+    check_is_fitted(model)
+    writer = Writer(_BY_TYPE)
+    writer.record(model, type(model).__name__)
+    return container.Content({"records": writer.records}, writer.arrays, __version__)
+
+
 def save(model: Any, path: Any) -> None:
     """Write a fitted model to a file.
 
@@ -160,16 +173,9 @@ def save(model: Any, path: Any) -> None:
     >>> hedgerow.load(path).predict([[0.9]])
     array(['yes'], dtype='<U3')
     """
-    if type(model) not in MODELS.values():
-        raise TypeError(
-            f"only hedgerow's models can be saved, got an object of {type(model).__module__}."
-            f"{type(model).__name__}; pickle it, or use its own library."
-        )
-    check_is_fitted(model)
-    writer = Writer(_BY_TYPE)
-    writer.record(model, type(model).__name__)
+    content = content_of(model)
     with replacing(path) as file:
-        container.write(file, {"records": writer.records}, writer.arrays, __version__)
+        container.write(file, content.description, content.arrays, content.version)
 
 
 def load(path: Any) -> Any:
@@ -195,7 +201,7 @@ def load(path: Any) -> Any:
     try:
         content = container.read(data)
         version = content.version
-        model = _model_of(content)
+        model = model_of(content)
     except container.OtherFormatError as error:
         raise ValueError(f"{name} {error}") from None
     except MemoryError:  # of a large model: a small file cannot take much
@@ -211,7 +217,8 @@ def load(path: Any) -> Any:
     return model
 
 
-def _model_of(content: container.Content) -> Estimator:
+def model_of(content: container.Content) -> Estimator:
+    """The model of a file; anything wrong raises an error of some kind."""
     records = content.description.pop("records", None)
     if content.description:
         container.damaged("it describes more than records and arrays")

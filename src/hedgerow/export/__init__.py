@@ -15,6 +15,7 @@ Parts
 `python`       one file without imports
 `onnx`         ONNX: its steps; `onnx_trees` its graphs, `onnx_graph` its operators
 `sql`          one query; `sql_dialects` what databases spell differently
+`plain_json`   the records of a model file as JSON, and back
 `running`      exports in their real runtimes
 `targets`      the list of formats, and the check of an export
 `words`        names and categories in comments and identifiers: never code
@@ -23,6 +24,7 @@ Parts
 from hedgerow.export.c import to_c
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.onnx import to_onnx
+from hedgerow.export.plain_json import from_json, json_schema, to_json
 from hedgerow.export.program import Program
 from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
@@ -35,9 +37,12 @@ __all__ = [
     "ExportError",
     "Program",
     "check",
+    "from_json",
+    "json_schema",
     "read",
     "to_c",
     "to_javascript",
+    "to_json",
     "to_onnx",
     "to_python",
     "to_sql",

@@ -17,9 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from hedgerow._version import __version__
 from hedgerow.export.facts import UNSEEN, as_written
 from hedgerow.export.javascript import literal
+from hedgerow.export.plain_json import from_json
 from hedgerow.export.program import Program
+from hedgerow.export.reading import read
+from hedgerow.export.reference import answers, evaluate
 from hedgerow.export.sql import to_sql, value_names
 from hedgerow.export.sql_dialects import DIALECTS
 
@@ -230,6 +234,17 @@ def run_sql(
     place |= {str(int(label)): i for i, label in enumerate(classes) if isinstance(label, bool)}
     place |= {{True: "t", False: "f"}[c]: i for i, c in enumerate(classes) if isinstance(c, bool)}
     return Ran(runtime, values, np.array([place[str(row[1])] for row in found]), seconds)
+
+
+def run_json(text: str, program: Program, matrix: np.ndarray, **settings: Any) -> Ran:
+    """Rows through the model that a text gives back, step by step."""
+    again = read(from_json(text))
+    began = time.perf_counter()
+    values, decisions = evaluate(again, matrix)
+    seconds = time.perf_counter() - began
+    is_class = again.outputs[0].classes is not None
+    chosen = answers(again, values, decisions)[0] if is_class else None
+    return Ran(f"hedgerow {__version__}", values, chosen, seconds)
 
 
 def run_onnx(

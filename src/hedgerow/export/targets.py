@@ -9,11 +9,20 @@ import numpy as np
 from hedgerow.export.c import to_c
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.onnx import to_onnx
+from hedgerow.export.plain_json import to_json
 from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
 from hedgerow.export.reference import evaluate
 from hedgerow.export.rounding import rounded
-from hedgerow.export.running import Ran, run_c, run_javascript, run_onnx, run_python, run_sql
+from hedgerow.export.running import (
+    Ran,
+    run_c,
+    run_javascript,
+    run_json,
+    run_onnx,
+    run_python,
+    run_sql,
+)
 from hedgerow.export.sql import to_sql
 
 _AGREES = 1e-9  # of numbers whose last bits the model itself leaves to a matrix product
@@ -41,6 +50,7 @@ class Target:
 TARGETS = {
     "c": Target(".h", to_c, run_c),
     "javascript": Target(".mjs", to_javascript, run_javascript),
+    "json": Target(".json", to_json, run_json),
     "onnx": Target(".onnx", to_onnx, run_onnx),
     "python": Target(".py", to_python, run_python),
     "sql": Target(".sql", to_sql, run_sql),
