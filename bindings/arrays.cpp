@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 
 #include <cmath>
+#include <numeric>
 
 namespace hedgerow {
 
@@ -91,6 +92,33 @@ GrowTargets grow_targets(const TargetArray& given, const WeightArray& weights, c
         refuse("'n_classes' must be 0 for the criteria of numbers, and only for them");
     }
     return grow_targets(given, weights, rows, params.n_classes);
+}
+
+GrowTargets several_targets(const TargetArray& given, const WeightArray& weights, const Rows& rows,
+                            const GrowParams& params) {
+    if (given.ndim() != 2 || given.shape(1) < 2) return grow_targets(given, weights, rows, params);
+    const auto n_outputs = static_cast<std::uint32_t>(given.shape(1));
+    if (!params.for_classes()) {
+        const Targets targets(given, rows, 0);
+        return {{}, targets.numbers, Weights(weights, rows).of_rows, n_outputs};
+    }
+    const auto& counts = params.class_counts;
+    if (given.dtype() != nb::dtype<std::int32_t>()) refuse("classes must be int32");
+    check_length("targets", given.shape(0), rows.n_rows);
+    if (counts.size() != n_outputs ||
+        std::accumulate(counts.begin(), counts.end(), 0u) != params.n_classes) {
+        refuse("'class_counts' must have the number of classes of each output");
+    }
+    const auto* classes = static_cast<const std::int32_t*>(given.data());
+    const auto in_range = [&](Row row) {
+        for (std::size_t o = 0; o < n_outputs; ++o) {
+            const auto k = static_cast<std::uint32_t>(classes[std::size_t(row) * n_outputs + o]);
+            if (k >= counts[o]) return false;
+        }
+        return true;
+    };
+    if (!rows.all(in_range)) refuse("a class is out of range");
+    return {{classes, given.size()}, {}, Weights(weights, rows).of_rows, n_outputs};
 }
 
 const double* checked_numbers(const std::optional<RowMatrix<double>>& given, const Dataset& data) {

@@ -56,7 +56,7 @@ std::span<const T> span_of(const std::optional<Vector<T>>& array) {
 // not looked at, so that a small tree on a large table costs what its rows cost.
 //
 // rows      which rows of the table: all when None; an empty list is refused
-// targets   int32 for classes; float64 for numbers, in two dimensions for several outputs
+// targets   int32 for classes, float64 for numbers; in two dimensions for several outputs
 // weights   finite and not negative; one for each row of the table when None
 using RowArray = std::optional<Vector<Row>>;
 using TargetArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
@@ -103,6 +103,9 @@ GrowTargets grow_targets(const TargetArray& targets, const WeightArray& weights,
 // The same for the criterion of a tree.
 GrowTargets grow_targets(const TargetArray& targets, const WeightArray& weights, const Rows& rows,
                          const GrowParams& params);
+// The same for any number of outputs.
+GrowTargets several_targets(const TargetArray& targets, const WeightArray& weights,
+                            const Rows& rows, const GrowParams& params);
 
 // The numbers behind a data set, which oblique tests read; null when None.
 const double* checked_numbers(const std::optional<RowMatrix<double>>& given, const Dataset& data);

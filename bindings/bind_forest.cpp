@@ -45,7 +45,7 @@ Array<double> importances(const Forest& forest, const ForestParams& params, cons
     if (x.shape(1) != forest.n_features()) {
         throw nb::value_error("X must have the features of the forest");
     }
-    const GrowTargets learned = grow_targets(targets, {}, Rows({}, x.shape(0)), params.tree);
+    const GrowTargets learned = several_targets(targets, {}, Rows({}, x.shape(0)), params.tree);
     auto out = with_numbers(x, [&](const auto* numbers) {
         return in_core(n_jobs, [&](Team& team) {
             return out_of_bag_importances(forest, params, numbers, x.shape(0), learned, team);
@@ -65,11 +65,11 @@ std::optional<SumsAndCounts> grow_members(Forest& forest, const Dataset& data, c
     if (data.n_features() != forest.n_features()) {
         throw nb::value_error("the data must have the features of the forest");
     }
-    if (std::max<std::uint32_t>(params.tree.n_classes, 1) != forest.n_outputs()) {
+    const Rows chosen(rows, data.n_rows());
+    const GrowTargets learned = several_targets(targets, weights, chosen, params.tree);
+    if (std::max(params.tree.n_classes, learned.n_outputs) != forest.n_outputs()) {
         throw nb::value_error("the forest has another number of outputs than the targets");
     }
-    const Rows chosen(rows, data.n_rows());
-    const GrowTargets learned = grow_targets(targets, weights, chosen, params.tree);
     if (params.n_draws == 0) throw nb::value_error("'n_draws' must be at least 1");
     Unseen unseen{.out_of_bag = out_of_bag,
                   .held = checked_rows(held, data.n_rows()),

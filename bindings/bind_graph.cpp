@@ -265,14 +265,6 @@ void bind_graph(nb::module_& m) {
         .def_prop_ro("weight", column(&G::weight))
         .def_prop_ro("impurity", column(&G::impurity))
         .def_prop_ro("value", &value)
-        // The same under the names of scikit-learn's trees.
-        .def_prop_ro("node_count", &G::n_nodes)
-        .def_prop_ro("max_depth", &G::depth)
-        .def_prop_ro("children_left", column(&G::left))
-        .def_prop_ro("children_right", column(&G::right))
-        .def_prop_ro("missing_go_to_left", column(&G::missing_left))
-        .def_prop_ro("n_node_samples", column(&G::n_samples))
-        .def_prop_ro("weighted_n_node_samples", column(&G::weight))
         .def(
             "categories_left",
             [](const G& graph, std::int32_t node) {

@@ -26,7 +26,7 @@ DecisionGraph grow_from_arrays(const Dataset& data, const RowArray& rows,
                                const TargetArray& targets, const WeightArray& weights,
                                const GrowParams& params, int n_jobs) {
     const Rows chosen(rows, data.n_rows());
-    const GrowTargets learned = grow_targets(targets, weights, chosen, params);
+    const GrowTargets learned = several_targets(targets, weights, chosen, params);
     return in_core(n_jobs,
                    [&](Team& team) { return grow(data, chosen.chosen, learned, params, team); });
 }
@@ -42,10 +42,12 @@ void bind_grow(nb::module_& m) {
                std::uint32_t n_classes, std::int64_t max_depth, std::int64_t max_leaf_nodes,
                std::int64_t max_features, std::int64_t min_samples_split,
                std::int64_t min_samples_leaf, double min_weight_leaf, double min_impurity_decrease,
-               double ccp_alpha, std::uint64_t seed, std::vector<std::int8_t> monotonic) {
+               double ccp_alpha, std::uint64_t seed, std::vector<std::int8_t> monotonic,
+               std::vector<std::uint32_t> class_counts) {
                 new (self) GrowParams{.criterion = criterion_named(criterion),
                                       .splitter = splitter_named(splitter),
                                       .n_classes = n_classes,
+                                      .class_counts = std::move(class_counts),
                                       .max_depth = max_depth,
                                       .max_leaf_nodes = max_leaf_nodes,
                                       .max_features = max_features,
@@ -61,7 +63,8 @@ void bind_grow(nb::module_& m) {
             "max_depth"_a = -1, "max_leaf_nodes"_a = -1, "max_features"_a = -1,
             "min_samples_split"_a = 2, "min_samples_leaf"_a = 1, "min_weight_leaf"_a = 0.0,
             "min_impurity_decrease"_a = 0.0, "ccp_alpha"_a = 0.0, "seed"_a = 0,
-            "monotonic"_a = std::vector<std::int8_t>());
+            "monotonic"_a = std::vector<std::int8_t>(),
+            "class_counts"_a = std::vector<std::uint32_t>());
 
     m.def("grow", &grow_from_arrays, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(),
           "params"_a, "n_jobs"_a = 1, "Grow one tree on the given rows (all when None).");

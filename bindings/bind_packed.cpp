@@ -144,9 +144,21 @@ class RowPredictor {
 
     nb::object predict(const OneRow& row) {
         run(row);
-        if (labels_.is_none()) return nb::float_(out_[0]);
-        const auto best = std::max_element(out_.begin(), out_.end()) - out_.begin();
-        return labels_[static_cast<std::size_t>(best)];
+        if (labels_.is_none()) {
+            if (out_.size() == 1) return nb::float_(out_[0]);
+            return nb::cast(array_of(std::vector(out_)));
+        }
+        auto of_output = out_.begin();
+        const auto best_of = [&](nb::handle labels) {
+            const auto end = of_output + static_cast<std::ptrdiff_t>(nb::len(labels));
+            const auto best = std::max_element(of_output, end) - of_output;
+            of_output = end;
+            return nb::object(labels[static_cast<std::size_t>(best)]);
+        };
+        if (!nb::isinstance<nb::tuple>(labels_)) return best_of(labels_);
+        nb::list out;  // a label for each output
+        for (nb::handle labels : labels_) out.append(best_of(labels));
+        return out;
     }
     Array<double> values(const OneRow& row) {
         run(row);

@@ -163,7 +163,7 @@ REFUSALS = {
     "compress-too-small": lambda: hedgerow.compress(classify(), X, Y, max_bytes=3),
     "compress-no-model": lambda: hedgerow.compress(3, X, Y, max_splits=2),
     "compress-other-classes": lambda: hedgerow.compress(classify(), X, Y * 7, max_splits=2),
-    "several-outputs": lambda: classify(y=np.c_[Y, Y]),
+    "several-outputs": lambda: TAOTreeClassifier().fit(X, np.c_[Y, Y]),
     "negative-counts": lambda: regress(y=changed(Y, 0, -1), criterion="poisson"),
     "inf-in-x": lambda: classify(changed(X, (0, 0), np.inf)),
     "inf-in-frame": lambda: classify(FRAME.assign(a=np.inf)),

@@ -272,13 +272,8 @@ void PackedGraphs::validate() const {
                     roots_.end(),
             "the graphs' roots are broken");
     require(values_.size() % n_outputs_ == 0, "the graphs' values are broken");
-    // Several outputs are always classes: forests have one number or shares of classes.
-    for (auto value = values_.begin(); value != values_.end(); value += n_outputs_) {
-        const auto is_share = [](double v) { return v >= 0 && v <= 1; };
-        require(std::all_of(value, value + n_outputs_, is_share) &&
-                    std::abs(std::accumulate(value, value + n_outputs_, 0.0) - 1) < 1e-6,
-                "a leaf's class shares are not between 0 and 1, or do not sum to 1");
-    }
+    require(std::all_of(values_.begin(), values_.end(), [](double v) { return std::isfinite(v); }),
+            "a value of a leaf is not finite");
     tests_.validate(n_features_);
     require(category_feature_.size() + 1 == tests_.word_start.size(),
             "the graphs' category sets are broken");

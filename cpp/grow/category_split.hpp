@@ -1,7 +1,7 @@
 // Splitting the categories of one feature into two sets.
 //
 // Two classes and real targets: categories ordered by mean target, best prefix: exact (Breiman et
-// al. 1984). Several classes: all subsets up to 8 categories, beyond that the order of the first
+// al. 1984). Several classes or outputs: all subsets up to 8 categories, beyond that the order of the first
 // principal component of the class-probability vectors (Coppersmith et al. 1999).
 // Missing values are tried on both sides.
 #pragma once
@@ -14,6 +14,7 @@
 #include "base/power_method.hpp"
 #include "base/random.hpp"
 #include "grow/criterion.hpp"
+#include "grow/node_rows.hpp"
 #include "grow/split.hpp"
 
 namespace hedgerow {
@@ -22,12 +23,12 @@ inline constexpr std::uint32_t most_enumerated_categories = 8;
 
 namespace detail {
 
-// Scores of the categories along the first principal component of their class probabilities,
-// weighted by category weight; power iteration from a fixed start, sign fixed by the caller's sort.
+// Scores of the categories along the first principal component of their class probabilities, or of
+// their means, weighted by category weight; power iteration from a fixed start, sign fixed by the caller's sort.
 template <class Stats>
 std::vector<double> principal_scores(const Stats& stats, const typename Stats::Number* bins,
                                      const std::vector<std::uint32_t>& present) {
-    const std::uint32_t k = stats.n_classes, width = stats.width();
+    const std::uint32_t k = stats.n_outputs(), width = stats.width();
     const std::size_t c = present.size();
     std::vector<double> p(c * k), mean(k, 0.0), weights(c);
     double total = 0;
@@ -94,12 +95,14 @@ bool scan_categories(Sides& sides, const typename Sides::Number* bins, const Cod
         best.left_codes = left_codes();
     };
 
+    using Stats = std::decay_t<decltype(stats)>;
     bool enumerate = false;
-    if constexpr (std::decay_t<decltype(stats)>::classes) {
-        enumerate = stats.n_classes > 2 && present.size() <= most_enumerated_categories;
+    if constexpr (Stats::classes || has_several<Stats>) {
+        const bool two_classes = Stats::classes && stats.n_outputs() <= 2;
+        enumerate = !two_classes && present.size() <= most_enumerated_categories;
         if (!enumerate) {
             std::vector<double> order(view.n_bins);
-            if (stats.n_classes == 2) {
+            if (two_classes) {
                 for (const auto code : present) {
                     order[code] = static_cast<double>(bin(code)[1]) / stats.weight(bin(code));
                 }

@@ -29,16 +29,21 @@ struct View {
 // The rows of a member's bag, which counts the rows of the view, with their weights.
 Sample sample_of(const ForestParams& params, const GrowTargets& targets, const View& view,
                  const std::vector<std::uint32_t>& bag) {
-    std::vector<double> by_class(params.tree.n_classes, 1.0);
-    if (params.balanced_subsample) {
-        std::vector<double> counts(params.tree.n_classes, 0.0);
-        for (std::size_t i = 0; i < bag.size(); ++i) counts[targets.classes[view[i]]] += bag[i];
+    const std::size_t n_outputs = targets.n_outputs;
+    std::vector<std::vector<double>> by_class;  // the weights of classes, by output
+    for (std::size_t o = 0; params.balanced_subsample && o < n_outputs; ++o) {
+        const auto& several = params.tree.class_counts;
+        std::vector<double> counts(several.empty() ? params.tree.n_classes : several[o], 0.0);
+        for (std::size_t i = 0; i < bag.size(); ++i) {
+            counts[targets.classes[view[i] * n_outputs + o]] += bag[i];
+        }
         const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
         const auto present =
             std::count_if(counts.begin(), counts.end(), [](double c) { return c > 0; });
-        for (std::size_t k = 0; k < counts.size(); ++k) {
-            if (counts[k] > 0) by_class[k] = total / (static_cast<double>(present) * counts[k]);
+        for (double& count : counts) {
+            count = count > 0 ? total / (static_cast<double>(present) * count) : 1.0;
         }
+        by_class.push_back(std::move(counts));
     }
     std::vector<Row> rows;
     std::vector<double> weights;
@@ -46,7 +51,9 @@ Sample sample_of(const ForestParams& params, const GrowTargets& targets, const V
         const Row row = view[i];
         double weight = bag[i];
         if (!targets.weights.empty()) weight *= targets.weights[row];
-        if (params.balanced_subsample) weight *= by_class[targets.classes[row]];
+        for (std::size_t o = 0; o < by_class.size(); ++o) {
+            weight *= by_class[o][targets.classes[row * n_outputs + o]];
+        }
         if (weight == 0) continue;
         rows.push_back(row);
         weights.push_back(weight);
@@ -193,15 +200,25 @@ std::vector<double> out_of_bag_importances(const Forest& forest, const ForestPar
             return;
         }
         std::vector<double> value(k);
+        const std::size_t n_outputs = targets.n_outputs;
         const auto loss = [&](const T* row_values, Row row) {
             std::fill(value.begin(), value.end(), 0.0);
             forest.add_value_of(member, row_values, value.data());
-            if (targets.classes.empty()) {
-                const double error = value[0] - targets.numbers[row];
-                return error * error;
+            double sum = 0;
+            auto of_output = value.begin();
+            for (std::size_t o = 0; o < n_outputs; ++o) {
+                const std::size_t at = row * n_outputs + o;
+                if (targets.classes.empty()) {
+                    const double error = value[o] - targets.numbers[at];
+                    sum += error * error;
+                    continue;
+                }
+                const auto& several = params.tree.class_counts;
+                const auto end = of_output + (several.empty() ? k : several[o]);
+                sum += std::max_element(of_output, end) - of_output != targets.classes[at];
+                of_output = end;
             }
-            const auto best = std::max_element(value.begin(), value.end()) - value.begin();
-            return best == targets.classes[row] ? 0.0 : 1.0;
+            return sum / static_cast<double>(n_outputs);
         };
         double base = 0;
         for (const Row row : unseen) base += loss(x + row * p, row);

@@ -14,6 +14,7 @@ DecisionGraph grow_entropy(const Dataset&, Sample, const GrowTargets&, const Gro
 DecisionGraph grow_squared_error(const Dataset&, Sample, const GrowTargets&, const GrowParams&,
                                  Team&);
 DecisionGraph grow_poisson(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+DecisionGraph grow_several(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 DecisionGraph grow_bounded(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 
 DecisionGraph grow(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
@@ -31,6 +32,7 @@ namespace {
 DecisionGraph grow_whole(const Dataset& data, Sample sample, const GrowTargets& targets,
                          const GrowParams& params, Team& team) {
     using enum GrowParams::Criterion;
+    if (targets.n_outputs > 1) return grow_several(data, std::move(sample), targets, params, team);
     if (!params.monotonic.empty()) {
         return grow_bounded(data, std::move(sample), targets, params, team);
     }

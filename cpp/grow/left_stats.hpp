@@ -127,11 +127,12 @@ class LeftStats {
     }
 
     void sum_up_to(const Stats& stats, const NodeRows<Stats>& node, std::uint8_t last) {
-        if constexpr (!Stats::classes) {
+        if constexpr (!Stats::classes && !has_several<Stats>) {
             sum_numbers(node, last);
-        } else if (counts_bits_) {
-            count_classes(stats, last);
         } else {
+            if constexpr (Stats::classes) {
+                if (counts_bits_) return count_classes(stats, last);
+            }
             // There is no branch on the side, and the right side is summed for nothing.
             std::fill(sums_.begin(), sums_.end(), Number{0});
             for (std::uint32_t i = 0; i < node.n; ++i) {

@@ -7,6 +7,10 @@
 
 namespace hedgerow {
 
+// Whether targets are places of rows of several outputs (grow/several_outputs.hpp).
+template <class Stats>
+concept has_several = requires { Stats::several; };
+
 template <class Stats>
 struct NodeRows {
     const Row* rows;

@@ -14,7 +14,8 @@ struct GrowParams {
 
     Criterion criterion = Criterion::gini;
     Splitter splitter = Splitter::best;
-    std::uint32_t n_classes = 0;  // 0: regression
+    std::uint32_t n_classes = 0;  // 0: regression; of all outputs together where there are several
+    std::vector<std::uint32_t> class_counts;  // of several outputs: the classes of each
     std::int64_t max_depth = -1;
     std::int64_t max_leaf_nodes = -1;
     std::int64_t max_features = -1;

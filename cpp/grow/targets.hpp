@@ -12,11 +12,13 @@
 
 namespace hedgerow {
 
-// `classes` or `numbers`, and `weights` (empty: all one), indexed by data-set row.
+// `classes` or `numbers`, and `weights` (empty: all one), indexed by data-set row; several outputs
+// of a row stand next to each other.
 struct GrowTargets {
     std::span<const std::int32_t> classes;
     std::span<const double> numbers;
     std::span<const double> weights;
+    std::uint32_t n_outputs = 1;
 
     double weight(Row row) const { return weights.empty() ? 1.0 : weights[row]; }
 };

@@ -198,6 +198,8 @@ class TreeGrower {
     double impurity_of(const Node& node, const Work& work) const {
         if constexpr (Stats::classes) {
             return Sides::node_impurity(stats_, work.total.data());
+        } else if constexpr (has_several<Stats>) {
+            return Sides::node_impurity(stats_, rows_of(node, work));
         } else {
             const double mean = work.total[0] / work.total[1];
             double sum = 0;
@@ -223,7 +225,10 @@ class TreeGrower {
         } else {
             const auto first = targets_.begin() + node.begin;
             return std::any_of(first, targets_.begin() + node.end,
-                               [&](Target y) { return y != *first; });
+                               [&](Target y) {
+                                   if constexpr (has_several<Stats>) return !stats_.same(y, *first);
+                                   return y != *first;
+                               });
         }
     }
 

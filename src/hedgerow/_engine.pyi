@@ -158,27 +158,6 @@ class DecisionGraph:
     @property
     def value(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
 
-    @property
-    def node_count(self) -> int: ...
-
-    @property
-    def max_depth(self) -> int: ...
-
-    @property
-    def children_left(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
-    def children_right(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
-    def missing_go_to_left(self) -> Annotated[NDArray[numpy.uint8], dict(writable=False)]: ...
-
-    @property
-    def n_node_samples(self) -> Annotated[NDArray[numpy.int32], dict(writable=False)]: ...
-
-    @property
-    def weighted_n_node_samples(self) -> Annotated[NDArray[numpy.float64], dict(writable=False)]: ...
-
     def categories_left(self, node: int) -> NDArray[numpy.int32]: ...
 
     def oblique(self, node: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], float, NDArray[numpy.int32]]:
@@ -204,7 +183,7 @@ class DecisionGraph:
 class GrowParams:
     """How a tree is grown; -1 means no limit."""
 
-    def __init__(self, *, criterion: str = 'gini', splitter: str = 'best', n_classes: int = 0, max_depth: int = -1, max_leaf_nodes: int = -1, max_features: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, min_impurity_decrease: float = 0.0, ccp_alpha: float = 0.0, seed: int = 0, monotonic: Sequence[int] = []) -> None: ...
+    def __init__(self, *, criterion: str = 'gini', splitter: str = 'best', n_classes: int = 0, max_depth: int = -1, max_leaf_nodes: int = -1, max_features: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, min_impurity_decrease: float = 0.0, ccp_alpha: float = 0.0, seed: int = 0, monotonic: Sequence[int] = [], class_counts: Sequence[int] = []) -> None: ...
 
 def grow(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams, n_jobs: int = 1) -> DecisionGraph:
     """Grow one tree on the given rows (all when None)."""

@@ -92,7 +92,9 @@ def check_forest(model: TableModel, forest: Forest, n_features: int | None = Non
 def _check_shares(model: TableModel, values: np.ndarray) -> None:
     if not hasattr(model, "classes_") or not len(values):
         return
-    if not (values.min() >= 0 and abs(values.sum(axis=1) - 1).max() <= 1e-6):
+    starts = np.cumsum(model.class_counts) - model.class_counts
+    sums = np.add.reduceat(values, starts, axis=1)
+    if not (values.min() >= 0 and abs(sums - 1).max() <= 1e-6):
         raise ValueError("the class probabilities of a node do not add up to one")
 
 
@@ -297,8 +299,7 @@ class GraphModel(ShapleyModel, OwnTableParameters):
             Categories are given as their codes, see ``schema_.encode``.
         """
         check_is_fitted(self)
-        labels = self.classes_.tolist() if hasattr(self, "classes_") else None
-        return RowPredictor(self._packed, labels)
+        return RowPredictor(self._packed, self._labels)
 
     def summands(self) -> Summands:
         return Summands(np.zeros(self.n_values), [[self.graph_]], 1.0)

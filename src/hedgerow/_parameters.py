@@ -163,6 +163,8 @@ def _check_class_weight(*words: str) -> Callable[[str, Any], None]:
     def check(name: str, value: Any) -> None:
         if value is None or isinstance(value, dict):
             return
+        if isinstance(value, list) and all(isinstance(part, dict) for part in value):
+            return  # one for each output
         check_option(name, value, words)
 
     return check
@@ -194,9 +196,9 @@ FLAG_OR_FUNCTION = Rule("bool or callable", _check_bool_or_callable)
 OPEN_SHARE = Rule("float", _check_share)
 SEED = Rule("int, RandomState instance or None", _check_seed)
 PRESET = option("paper", optional=True)
-CLASS_WEIGHT = Rule('dict, "balanced" or None', _check_class_weight("balanced"))
+CLASS_WEIGHT = Rule('dict, list of dict, "balanced" or None', _check_class_weight("balanced"))
 BAG_CLASS_WEIGHT = Rule(
-    'dict, "balanced", "balanced_subsample" or None',
+    'dict, list of dict, "balanced", "balanced_subsample" or None',
     _check_class_weight("balanced", "balanced_subsample"),
 )
 CATEGORICAL = Rule('"auto", None or list', _check_categorical)

@@ -46,7 +46,12 @@ from hedgerow._columns import (
 )
 from hedgerow._engine import Dataset, SparseTable, interleave
 from hedgerow._sparse import as_matrix, as_table, has_missing, issparse, read_sparse
-from hedgerow._targets import check_sample_weight, check_targets_match, read_targets
+from hedgerow._targets import (
+    check_sample_weight,
+    check_targets_match,
+    read_targets,
+    side_by_side,
+)
 
 _COLUMNS_AT_ONCE = 16  # columns of a frame held as numbers at one time
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -206,13 +211,13 @@ class Table:
     Attributes
     ----------
     targets : ndarray
-        Classes as their places in ``classes`` (int32), or numbers (float64).
-    classes : ndarray or None
-        The sorted classes, None for numbers.
+        Classes as their places in ``classes`` (int32), or numbers (float64); a column for each
+        output where there are several.
+    classes : ndarray, list of ndarray or None
+        The sorted classes, in a list where there are several outputs; None for numbers.
     weights : ndarray or None
         Weights of the rows; None where all count the same.
     n_rows, n_features, n_outputs : int
-        ``n_outputs`` of the targets: 1 for classes.
     """
 
     def __init__(
@@ -221,7 +226,7 @@ class Table:
         schema: Schema,
         codes: dict[int, np.ndarray],
         targets: np.ndarray,
-        classes: np.ndarray | None,
+        classes: Any,
         weights: np.ndarray | None,
         names_in: np.ndarray | None,
     ) -> None:
@@ -267,7 +272,7 @@ class Table:
         matrix: np.ndarray,
         schema: Schema,
         targets: np.ndarray,
-        classes: np.ndarray | None,
+        classes: Any,
         weights: np.ndarray | None,
     ) -> "Table":
         """A table of rows that the schema of a fitted model has encoded."""
@@ -287,19 +292,31 @@ class Table:
         raise ValueError(f"the targets of the table are {given}, and the model wants {wanted}.")
 
     @property
+    def class_counts(self) -> list[int]:
+        """Number of classes of each output; none for numbers."""
+        if self.classes is None:
+            return []
+        several = isinstance(self.classes, list)
+        return [len(classes) for classes in (self.classes if several else [self.classes])]
+
+    @property
     def n_classes(self) -> int:
-        """Number of classes, 0 for numbers."""
-        return 0 if self.classes is None else len(self.classes)
+        """Number of classes, of all outputs together; 0 for numbers."""
+        return sum(self.class_counts)
 
     @property
     def n_values(self) -> int:
         """Length of what a leaf says: one probability per class, or one number per output."""
-        return self.n_outputs if self.classes is None else len(self.classes)
+        return self.n_outputs if self.classes is None else self.n_classes
 
     @property
     def labels(self) -> np.ndarray:
         """The targets as the user gave them."""
-        return self.targets if self.classes is None else self.classes[self.targets]
+        if self.classes is None:
+            return self.targets
+        if isinstance(self.classes, np.ndarray):
+            return self.classes[self.targets]
+        return side_by_side([known[self.targets[:, o]] for o, known in enumerate(self.classes)])
 
     @property
     def source(self) -> Any:
@@ -375,7 +392,9 @@ class Table:
         if self._names_in is not None:
             facts["feature_names_in_"] = self._names_in
         if self.classes is not None:
-            facts |= {"classes_": self.classes, "n_classes_": len(self.classes)}
+            counts = self.class_counts
+            n_classes = counts if isinstance(self.classes, list) else counts[0]
+            facts |= {"classes_": self.classes, "n_classes_": n_classes}
         return facts
 
     def take(self, rows: np.ndarray) -> "Table":

@@ -37,7 +37,7 @@ class TableModel(Estimator):
         "Only for data frames with string names.",
         optional=True,
     )
-    n_outputs_: int = fitted("int", "Number of targets; 1 for classes.")
+    n_outputs_: int = fitted("int", "Number of targets.")
     schema_: Schema = fitted("Schema", "Names and categories of the training table.")
     reading_: TableReading = fitted(
         "TableReading",
@@ -45,12 +45,16 @@ class TableModel(Estimator):
         "model or it was set: ``model.predict(model.reading_.apply(raw))``.",
         optional=True,
     )
-    _many_outputs = False  # whether y may have several columns
 
     @property
     def _has_classes(self) -> bool:
         """Whether targets are classes."""
         raise NotImplementedError
+
+    @property
+    def _many_outputs(self) -> bool:
+        """Whether y may have several columns."""
+        return False
 
     def read_table(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """The training table, checked; a `Table` stays as it is."""
@@ -91,6 +95,11 @@ class TableModel(Estimator):
         return self.n_outputs_
 
     @property
+    def _labels(self) -> Any:
+        """What a predictor of rows answers: labels, or None for numbers."""
+        return None
+
+    @property
     def class_counts(self) -> np.ndarray:
         """Number of classes of each output, 1 for numbers."""
         return np.ones(self.n_outputs_, dtype=np.intp)
@@ -107,6 +116,9 @@ class TableModel(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
+        tags.target_tags.multi_output = self._many_outputs
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = self._many_outputs
         return tags
 
 
@@ -154,8 +166,16 @@ class TableClassifier(ClassifierMixin, SetClassifier, TableModel):
     def class_counts(self) -> np.ndarray:
         return np.atleast_1d(self.n_classes_)
 
+    @property
+    def _labels(self) -> Any:
+        return self.classes_.tolist()
+
     def check_fitted(self) -> None:
         super().check_fitted()
+        self.check_classes()
+
+    def check_classes(self) -> None:
+        """Refuse classes that are none, after they came out of a file."""
         if self.n_classes_ < 1 or self.n_outputs_ != 1:
             raise ValueError("the model has no classes")
 

@@ -16,8 +16,11 @@ LARGEST = 1e100  # of numbers whose squares are summed
 
 def read_targets(
     y: Any, *, has_classes: bool, many_outputs: bool = False
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """The targets as the engine takes them, and the classes (None for numbers)."""
+) -> tuple[np.ndarray, Any]:
+    """The targets as the engine takes them, and the classes.
+
+    Classes are an array, or a list of them for several outputs, or None for numbers.
+    """
     if issparse(y):
         raise ValueError("sparse multilabel-indicator for y is not supported.")
     y = check_array(
@@ -27,9 +30,16 @@ def read_targets(
         raise TypeError(f"y has type {y.dtype}: give times as numbers, such as seconds.")
     if y.ndim == 2 and y.shape[1] != 1:
         if not many_outputs:
-            raise ValueError(f"y has {y.shape[1]} outputs; only one output is supported so far.")
+            raise ValueError(
+                f"y has {y.shape[1]} outputs, and this model takes one: fit a model for each, as "
+                "sklearn.multioutput does, or take a decision tree, a forest or a bag of trees."
+            )
     elif y.ndim != 1:
         y = column_or_1d(y, warn=True)
+    if has_classes and y.ndim == 2:
+        columns = [np.array(c.tolist()) for c in y.T] if y.dtype == object else y.T
+        read = [_read_classes(column) for column in columns]
+        return np.column_stack([codes for codes, _ in read]), [classes for _, classes in read]
     if has_classes:
         return _read_classes(y)
     if y.dtype != np.float64:
@@ -69,6 +79,21 @@ def encode_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ) from None
     place = {label: code for code, label in enumerate(classes)}
     return classes, np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
+
+
+def side_by_side(columns: list[np.ndarray]) -> np.ndarray:
+    """The columns of several outputs as one array; words and numbers stay what they are."""
+    if len({column.dtype.kind for column in columns}) > 1:
+        columns = [column.astype(object) for column in columns]
+    return np.column_stack(columns)
+
+
+def same_classes(some: Any, others: Any) -> bool:
+    """Whether the classes of two tables are the same, as :func:`read_targets` gives them."""
+    lists = isinstance(some, list), isinstance(others, list)
+    if any(lists):
+        return all(lists) and len(some) == len(others) and all(map(same_classes, some, others))
+    return np.array_equal(() if some is None else some, () if others is None else others)
 
 
 def check_targets_match(X: Any, y: np.ndarray) -> None:

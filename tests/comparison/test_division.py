@@ -72,7 +72,7 @@ def test_a_test_table_takes_the_place_of_folds(noise, kind):
     ((train, test),) = found.splits
     assert (len(train), len(test), found.division) == (400, 200, "one test table")
     assert found[TREE].mean("accuracy") > 0.95
-    assert found.best_estimator_.graph_.n_node_samples[0] == 400
+    assert found.best_estimator_.graph_.n_samples[0] == 400
     assert found.report().html()
 
 

@@ -435,7 +435,7 @@ def _grow(
     for cells in grain.cells().T:
         data.append_numbers([matrix[sample, cells[place]]], 255, learners[0].n_jobs)
     weights = None if table.weights is None else table.weights[sample]
-    windows = BinnedTable(data, table.targets[sample], table.n_classes, weights)
+    windows = BinnedTable(data, table.targets[sample], table.class_counts, weights)
     fold_of = np.empty(table.n_rows, dtype=np.intp)
     for fold, rows in enumerate(folds):
         fold_of[rows] = fold

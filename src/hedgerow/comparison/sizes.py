@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from hedgerow._tree_structure import TreeStructure
 from hedgerow.comparison.peers import Peer
 from hedgerow.storage import save
 
@@ -210,6 +211,7 @@ def _depth_below(left: list[int], right: list[int]) -> int:
 def _sklearn_trees(model: Any) -> list:
     members = np.ravel(getattr(model, "estimators_", [model]))
     trees = [getattr(member, "tree_", None) for member in members]
-    # hedgerow's graphs have the names of scikit-learn's trees, but not their arrays.
-    is_theirs = [hasattr(tree, "node_count") and not hasattr(tree, "arrays") for tree in trees]
+    is_theirs = [  # hedgerow's trees have the same names
+        hasattr(tree, "node_count") and not isinstance(tree, TreeStructure) for tree in trees
+    ]
     return trees if all(is_theirs) else []

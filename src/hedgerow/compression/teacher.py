@@ -27,6 +27,10 @@ class Teacher:
                 f"'model' must be a fitted estimator, got the class {model.__name__}: "
                 "make one and fit it first."
             )
+        if getattr(model, "n_outputs_", 1) != 1:
+            raise ValueError(
+                f"'model' has {model.n_outputs_} outputs: give a model of one output for each."
+            )
         self.model = model
         self.classes = self._classes()
 

@@ -117,6 +117,8 @@ def _outputs(model: Any, n_values: int) -> tuple[Output, ...]:
         names = model.get_feature_names_out()
         return tuple(Output(str(name), i, i + 1) for i, name in enumerate(names))
     if hasattr(model, "classes_"):
+        if isinstance(model.classes_, list):
+            _refuse("classes of several outputs are not exported: export a model for each output")
         return (Output(None, 0, n_values, tuple(_plain(model.classes_))),)
     if n_values == 1:
         return (Output(None, 0, 1),)

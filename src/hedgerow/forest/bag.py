@@ -29,8 +29,10 @@ from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import GraphModel, Packing, check_forest
 from hedgerow._learner import Grown
 from hedgerow._progress import Progress, progress
+from hedgerow._several_outputs import SeveralOutputsClassifier, by_output
 from hedgerow._table import Table, chosen_features
-from hedgerow._table_model import TableClassifier, TableModel, TableRegressor
+from hedgerow._table_model import TableModel, TableRegressor
+from hedgerow._targets import same_classes
 from hedgerow._threads import in_threads
 from hedgerow.forest.draws import Draws
 from hedgerow.forest.ensemble import (
@@ -38,6 +40,7 @@ from hedgerow.forest.ensemble import (
     GraphEnsemble,
     OutOfBagClassifier,
     OutOfBagRegressor,
+    check_out_of_bag,
     mean_shares,
     out_of_bag_facts,
 )
@@ -140,6 +143,8 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
                 stacklevel=2,
             )
             return self
+        if self.oob_score:
+            check_out_of_bag(table)
         with progress(self.verbose, self.callback, len(new), type(self).__name__) as report:
             if type(estimator) is self._tree and not draws.draws_features:
                 forest, unseen = self._grow_trees(table, estimator, draws, forest, new, report)
@@ -158,9 +163,8 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
 
     def _check_kept(self, estimator: Any, draws: Draws, table: Table) -> None:
         """Refuse to continue with other members or on another table."""
-        classes = () if table.classes is None else tuple(table.classes)
         same = draws == self.draws_ and type(estimator) is type(self.estimator_)
-        if not same or classes != tuple(getattr(self, "classes_", ())):
+        if not same or not same_classes(table.classes, getattr(self, "classes_", None)):
             raise ValueError(
                 "warm_start needs the table, the kind of members and the draws of the first fit; "
                 "set warm_start=False to start anew."
@@ -416,6 +420,10 @@ def _fitting(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any]
     return task
 
 
+def _as_list(of_outputs: Any) -> list:
+    return of_outputs if isinstance(of_outputs, list) else [of_outputs]
+
+
 def _new_member(table: Table, estimator: Any, draws: Draws, place: int) -> Any:
     """A member before its fit; categorical features are those of its own columns."""
     member = seeded(estimator, draws.seed_of(place))
@@ -427,7 +435,7 @@ def _new_member(table: Table, estimator: Any, draws: Draws, place: int) -> Any:
     return member
 
 
-class BagClassifier(TableClassifier, OutOfBagClassifier, Bag):
+class BagClassifier(SeveralOutputsClassifier, OutOfBagClassifier, Bag):
     """A bag of classifiers."""
 
     voting: str = parameter(
@@ -436,23 +444,34 @@ class BagClassifier(TableClassifier, OutOfBagClassifier, Bag):
         "Average the members' probabilities, or count their predictions. Members without "
         "``predict_proba`` are always counted.",
     )
+
+    @property
+    def _many_outputs(self) -> bool:
+        return False  # not with every kind of member
+
     _tree = DecisionTreeClassifier
 
     @property
     def _counts_votes(self) -> bool:
         return self.voting == "hard"
 
-    def _votes(self, places: np.ndarray) -> np.ndarray:
-        return np.eye(self.n_classes_)[places]
-
     def _said(self, values: np.ndarray) -> np.ndarray:
-        return self._votes(values.argmax(axis=1)) if self._counts_votes else values
+        if not self._counts_votes:
+            return values
+        counts = self.class_counts
+        parts = zip(counts, by_output(values, counts), strict=True)
+        return np.hstack([np.eye(n)[part.argmax(axis=1)] for n, part in parts])
 
     def _member_values(self, member: Any, X: Any) -> np.ndarray:
+        counts, known = self.class_counts, _as_list(self.classes_)
         if self._counts_votes or not hasattr(member, "predict_proba"):
-            return self._votes(np.searchsorted(self.classes_, member.predict(X)))
-        values = np.zeros((count_rows(X), self.n_classes_))
-        values[:, np.searchsorted(self.classes_, member.classes_)] = member.predict_proba(X)
+            said = np.asarray(member.predict(X)).reshape(count_rows(X), -1).T
+            triples = zip(counts, known, said, strict=True)
+            return np.hstack([np.eye(n)[np.searchsorted(all_, y)] for n, all_, y in triples])
+        values = np.zeros((count_rows(X), sum(counts)))
+        shares, classes = _as_list(member.predict_proba(X)), _as_list(member.classes_)
+        for output, part in enumerate(by_output(values, counts)):
+            part[:, np.searchsorted(known[output], classes[output])] = shares[output]
         return values
 
     def _check_decisions(self) -> bool:
@@ -489,4 +508,4 @@ class BagRegressor(TableRegressor, OutOfBagRegressor, Bag):
     _tree = DecisionTreeRegressor
 
     def _member_values(self, member: Any, X: Any) -> np.ndarray:
-        return np.asarray(member.predict(X), dtype=np.float64)[:, None]
+        return np.asarray(member.predict(X), dtype=np.float64).reshape(count_rows(X), -1)

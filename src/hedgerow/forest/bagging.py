@@ -8,9 +8,12 @@ Member i depends on the seed and on i alone: the result is the same for any ``n_
 ``warm_start`` from 50 to 100 members equals 100 from scratch.
 """
 
+from sklearn.utils import get_tags
+
 from hedgerow import _parameters as parameters
 from hedgerow._estimator import parameter
 from hedgerow._table import Table
+from hedgerow._table_model import TableModel
 from hedgerow.forest.bag import Bag, BagClassifier, BagRegressor
 from hedgerow.forest.draws import Draws
 from hedgerow.forest.learner import n_drawn_rows
@@ -41,6 +44,13 @@ class _Bagging(Bag, EstimatorParameter):
         "Threads for hedgerow's members, joblib's workers for others. The result is the same for "
         "any number.",
     )
+
+    @property
+    def _many_outputs(self) -> bool:
+        """Where its members take them; of scikit-learn's, only regressors."""
+        estimator = self._new_estimator()
+        is_ours = isinstance(estimator, TableModel)
+        return get_tags(estimator).target_tags.multi_output and (is_ours or not self._has_classes)
 
     def check_parameters(self) -> None:
         super().check_parameters()

@@ -14,9 +14,11 @@ from hedgerow import _parameters as parameters
 from hedgerow._conformal import sorted_doubts, sorted_residuals
 from hedgerow._engine import DecisionGraph, Forest, PackedGraphs, RowPredictor
 from hedgerow._estimator import fitted, parameter
+from hedgerow._several_outputs import by_output
 from hedgerow._shapley import ShapleyModel, Summands
 from hedgerow._table import Table
 from hedgerow._table_model import N_JOBS_TEXT, TableModel
+from hedgerow._targets import side_by_side
 from hedgerow.forest.learner import Unseen
 
 _OOB_NAMES = ("oob_score_", "oob_decision_function_", "oob_prediction_")
@@ -69,7 +71,7 @@ class OutOfBagClassifier(TableModel):
     """The fitted attribute of classifiers that were judged out of bag."""
 
     oob_decision_function_: np.ndarray = fitted(
-        "ndarray of shape (n_samples, n_classes)",
+        "array of shape (n_samples, n_classes) or (n_samples, n_classes, n_outputs)",
         "Out-of-bag class probabilities, NaN for rows that every member saw.",
         optional=True,
     )
@@ -79,10 +81,19 @@ class OutOfBagRegressor(TableModel):
     """The fitted attribute of regressors that were judged out of bag."""
 
     oob_prediction_: np.ndarray = fitted(
-        "ndarray of shape (n_samples,)",
+        "array of shape (n_samples,) or (n_samples, n_outputs)",
         "Out-of-bag predictions, NaN for rows that every member saw.",
         optional=True,
     )
+
+
+def check_out_of_bag(table: Table) -> None:
+    """Refuse targets that an ensemble is not judged on, before it grows."""
+    if table.n_outputs > 1 and max(table.class_counts, default=0) > 2:
+        raise ValueError(
+            "The type of target cannot be used to compute OOB estimates: several outputs must be "
+            f"numbers or have two classes each, y has {table.class_counts} classes."
+        )
 
 
 def out_of_bag_facts(
@@ -101,11 +112,21 @@ def out_of_bag_facts(
     judged = counts > 0
     if table.classes is None:
         metric = score if callable(score) else r2_score
+        means = means[:, 0] if table.n_outputs == 1 else means
         found = {
-            "oob_prediction_": means[:, 0],
-            "calibration_": sorted_residuals(table.targets, means[:, 0]),
+            "oob_prediction_": means,
+            "calibration_": sorted_residuals(table.targets, means),
         }
-        predicted = means[judged, 0]
+        predicted = means[judged]
+    elif table.n_outputs > 1:
+        # Rows are right where all their outputs are.
+        metric = score if callable(score) else _share_of_equal_rows
+        decisions = np.zeros((table.n_rows, max(table.class_counts), table.n_outputs))
+        for output, part in enumerate(by_output(means, table.class_counts)):
+            decisions[:, : part.shape[1], output] = part
+        found = {"oob_decision_function_": decisions}
+        best = decisions[judged].argmax(axis=1)
+        predicted = side_by_side([known[best[:, o]] for o, known in enumerate(table.classes)])
     else:
         metric = score if callable(score) else accuracy_score
         found = {
@@ -120,6 +141,10 @@ def mean_shares(forest: Forest) -> np.ndarray:
     """Mean importances of the members that have tests, as shares of one."""
     total = forest.importances.sum(axis=0)
     return total / total.sum() if total.sum() > 0 else total
+
+
+def _share_of_equal_rows(truth: np.ndarray, predicted: np.ndarray) -> float:
+    return float((truth == predicted).all(axis=1).mean())
 
 
 class Ensemble(TableModel):
@@ -254,8 +279,7 @@ class GraphEnsemble(ShapleyModel, Ensemble):
         """A fast lane for one row at a time; see :meth:`DecisionTreeClassifier.row_predictor`."""
         check_is_fitted(self)
         assert self._packed is not None
-        labels = self.classes_.tolist() if hasattr(self, "classes_") else None
-        return RowPredictor(self._packed, labels)
+        return RowPredictor(self._packed, self._labels)
 
     def summands(self) -> Summands:
         self._check_graphs(averaged=True)

@@ -29,14 +29,16 @@ from hedgerow._growth import (
 )
 from hedgerow._learner import Grown
 from hedgerow._progress import progress
+from hedgerow._several_outputs import SeveralOutputsClassifier
 from hedgerow._table import Table
-from hedgerow._table_model import TableClassifier, TableRegressor
-from hedgerow._targets import read_targets
+from hedgerow._table_model import TableRegressor
+from hedgerow._targets import check_targets_match, read_targets, same_classes
 from hedgerow.forest.ensemble import (
     BagParameters,
     GraphEnsemble,
     OutOfBagClassifier,
     OutOfBagRegressor,
+    check_out_of_bag,
     mean_shares,
     out_of_bag_facts,
 )
@@ -116,6 +118,8 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
             )
             if not self.oob_score or hasattr(self, "oob_score_"):
                 return self
+        if self.oob_score:
+            check_out_of_bag(table)
         if kept is not None:
             self._check_kept(kept, table)
         with progress(self.verbose, self.callback, n_new, type(self).__name__) as report:
@@ -132,14 +136,16 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
             facts |= leaf_target_facts(table, forest, learner.n_jobs)
         if unseen is not None:
             if kept is not None:
-                params = learner.params(table.n_rows, table.n_features, table.n_classes, seed, 1.0)
+                params = self._bag_params(table.n_rows)
                 _add_kept(table, kept, params, unseen)
             facts |= out_of_bag_facts(table, unseen, self.oob_score, "trees")
         self.become(facts)
         return self
 
     def _check_kept(self, kept: Forest, table: Table) -> None:
-        if (kept.n_features, kept.n_outputs) != (table.n_features, table.n_values):
+        if kept.n_features != table.n_features or not same_classes(
+            table.classes, getattr(self, "classes_", None)
+        ):
             raise ValueError(
                 "warm_start needs the features and classes of the first fit; "
                 "set warm_start=False to start anew."
@@ -195,12 +201,14 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         if not self.bootstrap:
             raise ValueError("Out-of-bag importances need a forest fitted with bootstrap=True.")
         encoded = self.schema_.encode(self, X)
-        targets, classes = read_targets(y, has_classes=self._has_classes)
-        if len(targets) != len(encoded):
-            raise ValueError(f"X has {len(encoded)} rows and y has {len(targets)}.")
-        n_classes = 0 if classes is None else len(classes)
+        targets, classes = read_targets(
+            y, has_classes=self._has_classes, many_outputs=self.n_outputs_ > 1
+        )
+        check_targets_match(encoded, targets)
+        if not same_classes(classes, getattr(self, "classes_", None)):
+            raise ValueError("y has other classes than in the fit.")
         drops = self.forest_.out_of_bag_importances(
-            self.learner().params(len(targets), encoded.shape[1], n_classes, self.seed_, 1.0),
+            self._bag_params(len(targets)),
             encoded,
             targets,
             parameters.resolve_n_jobs(self.n_jobs),
@@ -210,6 +218,11 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
             importances_std=np.nanstd(drops, axis=0),
             importances=drops.T,
         )
+
+    def _bag_params(self, n_rows: int) -> ForestParams:
+        """What the bags follow from, as the engine takes it."""
+        counts = list(map(int, self.class_counts)) if self._has_classes else []
+        return self.learner().params(n_rows, self.n_features_in_, counts, self.seed_, 1.0)
 
     @property
     def _n_members(self) -> int:
@@ -240,7 +253,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         """The rows drawn for each member, in ascending order; drawn anew when asked for."""
         check_is_fitted(self)
         n_rows = self.n_rows_
-        params = self.learner().params(n_rows, self.n_features_in_, self.n_values, self.seed_, 1.0)
+        params = self._bag_params(n_rows)
         rows = np.arange(n_rows, dtype=np.int32)
         return [np.repeat(rows, params.bag(n_rows, i)) for i in range(self._n_members)]
 
@@ -281,7 +294,7 @@ class WholeTableForest(ForestModel):
     bootstrap: bool = parameter(False, parameters.FLAG, _BOOTSTRAP_TEXT)
 
 
-class ForestClassifier(TableClassifier, OutOfBagClassifier, ForestModel):
+class ForestClassifier(SeveralOutputsClassifier, OutOfBagClassifier, ForestModel):
     """A forest of classification trees."""
 
     criterion: str = parameter("gini", CLASSIFICATION_CRITERION, GINI_TEXT)
@@ -304,3 +317,4 @@ class ForestRegressor(TableRegressor, OutOfBagRegressor, LeafTargets, ForestMode
 
     criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
     _tree = DecisionTreeRegressor
+    _many_outputs = True

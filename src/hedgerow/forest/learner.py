@@ -25,15 +25,16 @@ class BinnedTable:
     """Binned rows with their targets; the columns may be others than those of a user's table."""
 
     data: Dataset
-    targets: np.ndarray  # classes as int32, or numbers as float64
-    n_classes: int  # 0 for numbers
+    targets: np.ndarray  # classes as int32, or numbers as float64; a column for each output
+    class_counts: list[int]  # of each output; none for numbers
     weights: np.ndarray | None = None
     directions: Sequence[int] = ()  # of the features, where predictions are monotone
 
     @property
     def n_values(self) -> int:
         """Length of what a leaf says."""
-        return max(1, self.n_classes)
+        n_outputs = 1 if self.targets.ndim == 1 else self.targets.shape[1]
+        return sum(self.class_counts) or n_outputs
 
     def with_data(self, data: Dataset) -> "BinnedTable":
         """The same rows with other columns, such as further ones."""
@@ -81,7 +82,7 @@ class ForestLearner:
         return BinnedTable(
             table.bins(self.settings.max_bins, self.n_jobs),
             table.targets,
-            table.n_classes,
+            table.class_counts,
             table.weighed(class_weight),
             directions_of(getattr(self.settings, "monotonic_cst", None), table),
         )
@@ -90,7 +91,7 @@ class ForestLearner:
         self,
         n_rows: int,
         n_features: int,
-        n_classes: int,
+        class_counts: Sequence[int],
         seed: int,
         total_weight: float,
         directions: Sequence[int] = (),
@@ -102,7 +103,8 @@ class ForestLearner:
             settings,
             n_rows=n_rows,
             n_features=n_features,
-            n_classes=n_classes,
+            n_classes=sum(class_counts),
+            class_counts=list(class_counts),
             total_weight=total_weight * n_draws / n_rows,
             splitter=settings.splitter,
             monotonic=list(directions),
@@ -160,7 +162,7 @@ class ForestLearner:
         grown_on = weights if weights is None or rows is None else weights[rows]
         total = float(n_rows) if grown_on is None else float(grown_on.sum())
         params = self.params(
-            n_rows, data.n_features, binned.n_classes, seed, total, binned.directions
+            n_rows, data.n_features, binned.class_counts, seed, total, binned.directions
         )
         forest = Forest(data.n_features, binned.n_values)
         if start is not None:

@@ -84,15 +84,24 @@ def check_members(model: MemberModel, members: list, n_features: int) -> None:
 
     They are as ``estimator_``, fitted on up to ``n_features`` features.
     """
-    classes = getattr(model, "classes_", np.zeros(0))
+    classes = getattr(model, "classes_", None)
     for member in members:
         if type(member) is not type(model.estimator_) or not hasattr(member, "schema_"):
             raise ValueError("a member is none, or is not fitted")
         is_graph = is_graph_model(member)
         if member.n_features_in_ > n_features or (is_graph and member.n_values != model.n_values):
             raise ValueError("a member has other features or outputs than its ensemble")
-        if not np.isin(getattr(member, "classes_", classes[:0]), classes).all():
+        if not _are_among(getattr(member, "classes_", None), classes):
             raise ValueError("a member has other classes than its ensemble")
+
+
+def _are_among(some: Any, classes: Any) -> bool:
+    """Whether classes, of one output or several, are among others."""
+    if some is None or isinstance(some, list) != isinstance(classes, list):
+        return some is classes
+    if isinstance(some, list):
+        return len(some) == len(classes) and all(map(_are_among, some, classes))
+    return bool(np.isin(some, classes).all())
 
 
 def is_graph_model(estimator: Any) -> bool:

@@ -74,5 +74,9 @@ def drawing(
         level = list(dict.fromkeys(c for n in level for c in children[n] if c not in children))
         depth += 1
     drawn = sorted(children)
-    colours = node_colours(found.graph.value[drawn], found.classes is not None)
+    values = found.graph.value[drawn]
+    if found.outputs is not None:  # the first one has the colours
+        values = values[:, : len(found.outputs[0])]
+    has_classes = found.classes is not None or found.outputs is not None
+    colours = node_colours(values, has_classes)
     return Drawing(found, children, dict(zip(drawn, colours, strict=True)))

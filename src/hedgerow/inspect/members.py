@@ -23,7 +23,7 @@ def member(forest: Any, index: int = 0, X: Any = None, y: Any = None) -> Any:
         Which member.
     X : array-like or data frame of shape (n_samples, n_features), default=None
         Rows to count.
-    y : array-like of shape (n_samples,), default=None
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
         Their targets.
 
     Returns
@@ -48,10 +48,16 @@ def member(forest: Any, index: int = 0, X: Any = None, y: Any = None) -> Any:
     tree = members[index]
     if X is None or not isinstance(tree, GraphModel) or tree.graph_.n_samples[0]:
         return tree
-    y = np.asarray(y)[:, None]
-    targets = y == tree.classes_ if hasattr(tree, "classes_") else y.astype(float)
+    y = np.asarray(y)
+    y = y[:, None] if y.ndim == 1 else y
+    known = getattr(tree, "classes_", None)
+    if known is None:
+        targets = y.astype(float)
+    else:
+        known = known if isinstance(known, list) else [known]
+        targets = np.hstack([y[:, [o]] == classes for o, classes in enumerate(known)])
     graph = counted(tree.graph_, tree.schema_.encode(tree, X), targets)
-    return tree.with_graph(Grown(graph, {}))
+    return tree.with_graph(Grown(graph, {"gains_": tree.feature_importances_}))
 
 
 def counted(graph: DecisionGraph, encoded: np.ndarray, targets: np.ndarray) -> DecisionGraph:

@@ -38,8 +38,12 @@ def overview(model: Any) -> str:
 
 def _facts(model: Any) -> str:
     classes = getattr(model, "classes_", None)
-    target = "a number"
-    if classes is not None:
+    target = "a number" if model.n_outputs_ == 1 else f"{model.n_outputs_} numbers"
+    if isinstance(classes, list):
+        counts = ", ".join(str(len(known)) for known in classes[:MOST_PARTS])
+        more = ", ..." if len(classes) > MOST_PARTS else ""
+        target = f"{len(classes)} outputs ({counts}{more} classes)"
+    elif classes is not None:
         shown = ", ".join(map(str, classes[:MOST_PARTS]))
         more = ", ..." if len(classes) > MOST_PARTS else ""
         target = f"{len(classes)} classes ({shown}{more})"

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow._graph_model import AXIS, CATEGORY, OBLIQUE
+from hedgerow._several_outputs import by_output
 from hedgerow.inspect.wording import (
     Condition,
     Halfspace,
@@ -37,9 +38,11 @@ class Reading:
     categories : dict of int to list
         Category values in code order.
     classes : list or None
-        Class labels; None for a regressor.
+        Class labels; None for a regressor and where there are several outputs.
     class_names : list of str or None
         What the classes are called in text.
+    outputs : list of list or None
+        Class labels of each of several outputs.
     left, right, kind, feature, threshold, missing_left, rows : list
         The node arrays of the graph.
     oblique : dict of int to tuple
@@ -53,6 +56,7 @@ class Reading:
     categories: dict[int, list]
     classes: list | None
     class_names: list[str] | None
+    outputs: list[list] | None
     left: list[int]
     right: list[int]
     kind: list[int]
@@ -122,7 +126,20 @@ class Reading:
     def prediction(self, node: int) -> Any:
         """Return the class label, or the mean, that a node predicts."""
         value = self.value(node)
-        return float(value[0]) if self.classes is None else self.classes[int(np.argmax(value))]
+        if self.outputs is not None:
+            return [labels[best] for labels, best, _ in self._best(node)]
+        if self.classes is None:
+            return float(value[0]) if len(value) == 1 else value.tolist()
+        return self.classes[int(np.argmax(value))]
+
+    def _best(self, node: int) -> list[tuple[list, int, float]]:
+        """Return the labels of each of several outputs, the best one's place, and its share."""
+        assert self.outputs is not None
+        parts = by_output(self.value(node), [len(labels) for labels in self.outputs])
+        return [
+            (labels, int(part.argmax()), float(part.max()))
+            for labels, part in zip(self.outputs, parts, strict=True)
+        ]
 
     def probabilities(self, node: int) -> dict | None:
         """Return the probability of each class label; None for a regressor."""
@@ -133,6 +150,8 @@ class Reading:
     def outcome(self, node: int) -> str:
         """Return the prediction of a node as text."""
         value = self.value(node)
+        if self.outputs is not None:
+            return f"[{', '.join(str(labels[best]) for labels, best, _ in self._best(node))}]"
         if self.class_names is None:
             numbers = [number(v, self.words.decimals) for v in value]
             return numbers[0] if len(numbers) == 1 else f"[{', '.join(numbers)}]"
@@ -143,6 +162,9 @@ class Reading:
         facts = [rows_text(self.rows[node]), *more]
         if self.classes is not None:
             facts.insert(0, f"p = {fraction(self.value(node).max(), self.words.decimals)}")
+        if self.outputs is not None:
+            shares = [fraction(p, self.words.decimals) for _, _, p in self._best(node)]
+            facts.insert(0, f"p = [{', '.join(shares)}]")
         return f"{self.outcome(node)} ({', '.join(facts)})"
 
 
@@ -165,9 +187,12 @@ def read(
         names = model.schema_.feature_names
     if names is None:
         names = [f"x{i}" for i in range(graph.n_features)]
-    classes = np.asarray(model.classes_).tolist() if hasattr(model, "classes_") else None
+    known = getattr(model, "classes_", None)
+    outputs = [labels.tolist() for labels in known] if isinstance(known, list) else None
+    classes = None if known is None or outputs is not None else np.asarray(known).tolist()
     if classes is None and class_names is not None:
-        raise ValueError(f"'class_names' must be None for a regressor, got {class_names!r}.")
+        whom = "a regressor" if outputs is None else "several outputs"
+        raise ValueError(f"'class_names' must be None for {whom}, got {class_names!r}.")
     labels = _checked_names("class_names", class_names, len(classes or ()), "class")
     if labels is None and classes is not None:
         labels = [str(label) for label in classes]
@@ -201,6 +226,7 @@ def read(
         categories=categories,
         classes=classes,
         class_names=labels,
+        outputs=outputs,
         left=left,
         right=right,
         kind=kind,

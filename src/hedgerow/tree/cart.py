@@ -34,6 +34,7 @@ from hedgerow._growth import (
     grow_params,
 )
 from hedgerow._learner import Grown, Learner, n_rows_of, weight_of
+from hedgerow._several_outputs import SeveralOutputsClassifier
 from hedgerow._table import Table
 from hedgerow._table_model import ClassWeightParameter
 
@@ -43,6 +44,8 @@ class CartLearner(Learner):
 
     def check_table(self, table: Table) -> None:
         check_poisson(self.settings.criterion, table.targets)
+        if table.n_outputs > 1 and getattr(self.settings, "merge_siblings", False):
+            raise ValueError("'merge_siblings' is for one output; y has several.")
 
     def grow(
         self,
@@ -67,6 +70,7 @@ class CartLearner(Learner):
             n_rows=n_rows_of(table, rows),
             n_features=data.n_features,
             n_classes=table.n_classes,
+            class_counts=table.class_counts,
             total_weight=weight_of(table, weights, rows),
             seed=int(check_random_state(seed).randint(2**31 - 1)) if draws else 0,
             splitter=splitter,
@@ -116,7 +120,9 @@ class _DecisionTree(GraphModel, FeatureDrawParameter, MonotonicParameter, Growth
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
 
-class DecisionTreeClassifier(GraphClassifier, ClassWeightParameter, _DecisionTree):
+class DecisionTreeClassifier(
+    SeveralOutputsClassifier, GraphClassifier, ClassWeightParameter, _DecisionTree
+):
     """A classification tree.
 
     Examples
@@ -146,3 +152,4 @@ class DecisionTreeRegressor(GraphRegressor, _DecisionTree):
     """
 
     criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
+    _many_outputs = True
