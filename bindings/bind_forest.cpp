@@ -120,7 +120,8 @@ void bind_forest(nb::module_& m) {
             [](const ForestParams& self, std::size_t n_rows, std::uint64_t member) {
                 return array_of(bag_of(self, n_rows, member));
             },
-            "n_rows"_a, "member"_a, "How often each row is in a member's bag.");
+            "n_rows"_a, "member"_a, "How often each row is in a member's bag.")
+        .def("seed_of_tree", &seed_of_tree, "member"_a, "What a member's tree draws from.");
 
     nb::class_<Forest, PackedGraphs>(m, "Forest", "Packed members with their importances.")
         .def(nb::init<std::uint32_t, std::uint32_t>(), "n_features"_a, "n_outputs"_a)

@@ -131,6 +131,10 @@ std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows
     return bag;
 }
 
+std::uint64_t seed_of_tree(const ForestParams& params, std::uint64_t member) {
+    return key_of(key_of_member(params, member), 1);
+}
+
 void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                  const ForestParams& params, std::size_t n_trees, Forest& forest, Unseen* unseen,
                  std::atomic<std::size_t>& done, Team& team) {
@@ -155,7 +159,7 @@ void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& 
         const std::uint64_t member = first + i;
         const auto bag = bag_of(params, view.size, member);
         GrowParams tree = params.tree;
-        tree.seed = key_of(key_of_member(params, member), 1);
+        tree.seed = seed_of_tree(params, member);
         Team solo(1, team.poll_for(worker));
         auto grown = std::make_unique<Grown>();
         Sample sample = sample_of(params, targets, view, bag);

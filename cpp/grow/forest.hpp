@@ -31,6 +31,9 @@ struct ForestParams {
 std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
                                   std::uint64_t member);
 
+// What member i's tree draws from.
+std::uint64_t seed_of_tree(const ForestParams& params, std::uint64_t member);
+
 struct Unseen {
     bool out_of_bag = false;    // ask each member about the rows that it did not draw
     std::span<const Row> held;  // ask every member about these

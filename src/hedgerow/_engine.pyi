@@ -322,6 +322,9 @@ class ForestParams:
     def bag(self, n_rows: int, member: int) -> NDArray[numpy.uint32]:
         """How often each row is in a member's bag."""
 
+    def seed_of_tree(self, member: int) -> int:
+        """What a member's tree draws from."""
+
 class Forest(PackedGraphs):
     """Packed members with their importances."""
 

@@ -78,7 +78,7 @@ def check_graph(model: TableModel, graph: DecisionGraph, n_features: int | None 
         raise ValueError("the graph has other features or outputs than its model")
     if not set(graph.feature[graph.kind == CATEGORY].tolist()) <= set(model.schema_.categories):
         raise ValueError("the graph tests categories of a feature that has none")
-    _check_shares(model, graph.value)
+    _check_shares(model, graph.value[graph.kind == LEAF])  # members of forests have no others
 
 
 def check_forest(model: TableModel, forest: Forest, n_features: int | None = None) -> None:

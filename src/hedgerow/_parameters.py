@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 MOST = int(np.iinfo(np.int32).max)  # no tree has more rows, levels or leaves than this
 MOST_MEMBERS = 10**6  # of an ensemble: more are a slip, and would fill the memory
+OWN_SEEDS = 2**64  # from here on: what a tree draws from as a member of a forest, see tree_seed
 _MOST_THREADS = 256  # more only cost memory
 
 
@@ -151,7 +152,7 @@ def _check_share(name: str, value: Any) -> None:
 
 
 def _check_seed(name: str, value: Any) -> None:
-    if is_int(value) and 0 <= value < 2**32:
+    if is_int(value) and (0 <= value < 2**32 or OWN_SEEDS <= value < 2 * OWN_SEEDS):
         return  # making a generator would take 0.1 ms
     try:
         check_random_state(value)
@@ -251,6 +252,17 @@ def features_to_try(max_features: Any, n_features: int) -> int:
         "max_features", "a positive int, a float in (0, 1], 'sqrt', 'log2' or None", max_features
     )
     raise AssertionError
+
+
+def tree_seed(random_state: Any) -> int:
+    """What a tree draws from.
+
+    A member of a forest has a seed that the forest gave it, beyond those of generators, so that a
+    copy of it is the same tree on the same rows.
+    """
+    if is_int(random_state) and random_state >= OWN_SEEDS:
+        return int(random_state) - OWN_SEEDS
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def limit(value: Any) -> int:

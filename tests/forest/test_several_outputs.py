@@ -149,6 +149,16 @@ def test_regressors_of_scikit_learn_in_a_bag():
     assert_allclose(bag.predict(X), np.mean([member.predict(X) for member in bag], axis=0))
 
 
+def test_contests_of_trees_know_several_numbers():
+    X, y = NUMBERS
+    tree = hedgerow.CrossValidatedTreeRegressor(random_state=0).fit(X, y)
+    assert set(tree.scores_) == {"cart", "mmdt"}
+    forest = hedgerow.HeterogeneousForestRegressor(n_estimators=20, random_state=0).fit(X, y)
+    members = np.mean([member.predict(X) for member in forest], axis=0)
+    assert_allclose(forest.predict(X), members)
+    assert forest.score(X, y) > 0.5
+
+
 def test_importance_by_shuffling_is_the_mean_over_outputs():
     X, y = NUMBERS
     forest = RandomForestRegressor(20, random_state=0).fit(X, y)

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+import hedgerow
 from hedgerow import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -52,6 +54,20 @@ def test_the_rows_of_a_member_are_those_it_grew_on():
         assert_allclose(alone.predict_proba(X[rows]), member.predict_proba(X[rows]))
     whole = ExtraTreesRegressor(2).fit(*NUMBERS).estimators_samples_
     assert_array_equal(whole, [np.arange(442)] * 2)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesRegressor, BaggingClassifier])
+def test_a_copy_of_a_member_is_the_same_tree_on_the_same_rows(kind, tmp_path):
+    data = NUMBERS if kind is ExtraTreesRegressor else (X, Y)
+    drawn = DecisionTreeClassifier(max_features=2)
+    settings = {"estimator": drawn} if kind is BaggingClassifier else {"max_features": 2}
+    model = kind(n_estimators=3, random_state=0, **settings).fit(*data)
+    for member, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
+        again = clone(member).fit(data[0][rows], data[1][rows])
+        assert_array_equal(again.tree_.feature, member.tree_.feature)
+        assert_allclose(again.tree_.threshold, member.tree_.threshold)
+    hedgerow.save(model[0], tmp_path / "member.hedgerow")
+    assert hedgerow.load(tmp_path / "member.hedgerow").random_state == model[0].random_state
 
 
 def test_a_forest_shows_what_its_members_are():

@@ -44,7 +44,13 @@ from hedgerow.forest.ensemble import (
     mean_shares,
     out_of_bag_facts,
 )
-from hedgerow.forest.learner import ForestLearner, GrownForest, Unseen, new_seed
+from hedgerow.forest.learner import (
+    ForestLearner,
+    GrownForest,
+    Unseen,
+    member_state,
+    new_seed,
+)
 from hedgerow.forest.members import (
     MemberModel,
     check_columns,
@@ -266,6 +272,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         if self.forest_ is None:
             return self.members_[place]
         tree = clone(self.estimator_)
+        tree.random_state = member_state(self.draws_.seed, place)
         max_features = parameters.features_to_try(tree.max_features, self.n_features_in_)
         facts = {"max_features_": max_features, "gains_": self.forest_.importances[place]}
         return tree.adopt(self, Grown(self._graph(place), facts))

@@ -42,7 +42,7 @@ from hedgerow.forest.ensemble import (
     mean_shares,
     out_of_bag_facts,
 )
-from hedgerow.forest.learner import ForestLearner, Unseen, new_seed
+from hedgerow.forest.learner import ForestLearner, Unseen, member_state, new_seed
 from hedgerow.forest.quantiles import LeafTargets, leaf_target_facts
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -260,6 +260,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
     def _member(self, place: int) -> GraphModel:
         """A tree with the forest's settings; it keeps no row counts."""
         tree = self.estimator
+        tree.random_state = member_state(self.seed_, place)
         max_features = parameters.features_to_try(tree.max_features, self.n_features_in_)
         facts = {"max_features_": max_features, "gains_": self.forest_.importances[place]}
         return tree.adopt(self, Grown(self._graph(place), facts))

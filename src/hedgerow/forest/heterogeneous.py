@@ -14,6 +14,7 @@ on average on data sets that are not among those of the paper's tables (``docs/m
 
 from typing import Any, ClassVar
 
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
@@ -167,6 +168,10 @@ class HeterogeneousForestRegressor(_HeterogeneousForest, BagRegressor):
         '``standardize`` ("mmdt").',
         kw_only=False,
     )
+
+    @property
+    def _many_outputs(self) -> bool:
+        return get_tags(self._new_estimator()).target_tags.multi_output
 
     def _contest(self, candidates: Any, **settings: Any) -> Any:
         return CrossValidatedTreeRegressor(

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from hedgerow import _parameters as parameters
 from hedgerow._directions import directions_of
-from hedgerow._engine import Dataset, Forest, ForestParams
+from hedgerow._engine import Dataset, Forest, ForestParams, GrowParams
 from hedgerow._estimator import Settings
 from hedgerow._growth import check_poisson, grow_params
 from hedgerow._table import Table
@@ -185,6 +185,12 @@ class ForestLearner:
 def new_seed(random_state: Any) -> int:
     """What the bags and members of an ensemble follow from."""
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def member_state(seed: int, place: int) -> int:
+    """The ``random_state`` of the tree that is a member of a forest."""
+    params = ForestParams(GrowParams(), seed=seed, bootstrap=True, n_draws=1)
+    return parameters.OWN_SEEDS + params.seed_of_tree(place)
 
 
 def n_drawn_rows(max_samples: Any, n_rows: int) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from hedgerow import _parameters as parameters
 from hedgerow._directions import directions_of
@@ -72,7 +72,7 @@ class CartLearner(Learner):
             n_classes=table.n_classes,
             class_counts=table.class_counts,
             total_weight=weight_of(table, weights, rows),
-            seed=int(check_random_state(seed).randint(2**31 - 1)) if draws else 0,
+            seed=parameters.tree_seed(seed) if draws else 0,
             splitter=splitter,
             monotonic=directions_of(getattr(given, "monotonic_cst", None), table),
         )

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import r2_score
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from hedgerow import _parameters as parameters
@@ -97,8 +97,10 @@ class _Trials:
 
 
 def _outcomes(table: Table, graph: DecisionGraph) -> np.ndarray:
-    """What each node would predict: the place of a class, or a number."""
-    return graph.value[:, 0] if table.classes is None else graph.value.argmax(axis=1)
+    """What each node would predict: the place of a class, a number, or one for each output."""
+    if table.classes is not None:
+        return graph.value.argmax(axis=1)
+    return graph.value[:, 0] if table.n_outputs == 1 else graph.value
 
 
 @dataclass(frozen=True)
@@ -337,6 +339,11 @@ class CrossValidatedTreeRegressor(GraphRegressor, _CrossValidatedTree):
         "``categorical_features`` and ``n_jobs`` count for all of them.",
         kw_only=False,
     )
+
+    @property
+    def _many_outputs(self) -> bool:
+        candidates = self._named_candidates().values()
+        return all(get_tags(candidate).target_tags.multi_output for candidate in candidates)
 
     def _default_candidates(self) -> list[tuple[str, Any]]:
         return [

@@ -162,8 +162,3 @@ class MeanMarginTreeRegressor(GraphRegressor, _MeanMarginTree):
     """
 
     _many_outputs = True
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
