@@ -34,10 +34,10 @@ struct SeveralStats {
     static constexpr bool has_classes = std::is_integral_v<Value>;
 
     Criterion criterion{};
-    std::uint32_t n_outputs_each = 0;    // outputs of a row
-    std::uint32_t n_values = 0;          // classes of all outputs, or outputs
-    const Value* values = nullptr;       // by target
-    const double* offsets = nullptr;     // taken off the numbers before growing, by output
+    std::uint32_t n_outputs_each = 0;  // outputs of a row
+    std::uint32_t n_values = 0;        // classes of all outputs, or outputs
+    const Value* values = nullptr;     // by target
+    const double* offsets = nullptr;   // taken off the numbers before growing, by output
 
     std::uint32_t width() const { return n_values + 2; }
     std::uint32_t n_outputs() const { return n_values; }

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from hedgerow._engine import DecisionGraph, PackedGraphs
+from hedgerow._sparse import as_table, issparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +125,10 @@ class TreeStructure:
         return csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, starts), shape=shape)
 
 
-def _matrix(X: Any) -> np.ndarray:
+def _matrix(X: Any) -> Any:
+    if issparse(X):
+        X = X.tocsr().astype(np.float64)
+        X.sum_duplicates()
+        return as_table(X)
     X = np.ascontiguousarray(X)
     return X if X.dtype == np.float32 else X.astype(np.float64, copy=False)

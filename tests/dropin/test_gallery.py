@@ -1,4 +1,4 @@
-"""What the examples of scikit-learn's gallery do with trees and forests: only the import is changed.
+"""What the examples of scikit-learn's gallery do with trees and forests; the import is changed.
 
 Each is written once, for a ``house`` of estimators, and run with scikit-learn's and with ours.
 """
