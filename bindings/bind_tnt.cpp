@@ -56,6 +56,7 @@ nb::dict grow_from_arrays(const Dataset& data, const RowArray& rows, const RowAr
     out["graph"] = nb::cast(std::move(grown.result.graph));
     out["removed"] = array_of(std::move(grown.result.removed));
     out["rounds"] = rounds;
+    out["C"] = grown.C;
     return out;
 }
 
@@ -81,8 +82,9 @@ void bind_tnt(nb::module_& m) {
         .def(
             "__init__",
             [](TreeInTreeParams* self, const GrowParams& micro, std::uint32_t n_merges,
-               std::uint32_t n_rounds, double C, bool merge_leaves, const std::string& tests,
-               std::optional<Vector<double>> scale, double router_gain, bool keep_last) {
+               std::uint32_t n_rounds, double C, std::uint32_t max_splits, bool merge_leaves,
+               const std::string& tests, std::optional<Vector<double>> scale, double router_gain,
+               bool keep_last) {
                 const auto divisors = span_of(scale);
                 new (self) TreeInTreeParams{.micro = micro,
                                             .tests = tests_named(tests),
@@ -90,13 +92,14 @@ void bind_tnt(nb::module_& m) {
                                             .n_merges = n_merges,
                                             .n_rounds = n_rounds,
                                             .C = C,
+                                            .max_splits = max_splits,
                                             .router_gain = router_gain,
                                             .keep_last = keep_last,
                                             .merge_leaves = merge_leaves};
             },
             "micro"_a, nb::kw_only(), "n_merges"_a = 2, "n_rounds"_a = 5, "C"_a = 0.0,
-            "merge_leaves"_a = false, "tests"_a = "axis", "scale"_a = nb::none(),
-            "router_gain"_a = 0.5, "keep_last"_a = false);
+            "max_splits"_a = 0, "merge_leaves"_a = false, "tests"_a = "axis",
+            "scale"_a = nb::none(), "router_gain"_a = 0.5, "keep_last"_a = false);
     m.def("grow_tree_in_tree", &grow_from_arrays, "data"_a, "rows"_a.none(), "validation"_a.none(),
           "targets"_a, "weights"_a.none(), "params"_a, "start"_a.none(), "n_jobs"_a = 1,
           "numbers"_a = nb::none(),

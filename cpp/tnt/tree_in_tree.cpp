@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "base/random.hpp"
@@ -21,6 +23,8 @@ class Learner {
     static constexpr std::size_t many_rows = 4096;
     // A table with more codes than the cache has bytes is copied by row, for the small nodes.
     static constexpr std::size_t many_cells = std::size_t{1} << 20;
+    // Shares of a limit of splits: enough of them to keep the price, and too many to be cut down.
+    static constexpr double enough = 0.95, too_many = 1.05;
 
   public:
     Learner(const Dataset& data, const double* numbers, std::vector<Row> rows,
@@ -46,7 +50,9 @@ class Learner {
         const std::int32_t all = stats_.new_set();
         for (const Row row : rows_) stats_.add(all, row);
         weight_ = stats_.weight(all);
-        price_ = params.C * (stats_.has_classes() ? weight_ : stats_.loss(all));
+        whole_loss_ = stats_.loss(all);
+        unit_ = stats_.has_classes() ? weight_ : whole_loss_;
+        price_ = params.C * unit_;
         for (std::size_t f = 0; f < data.n_features(); ++f) {
             n_categories_.push_back(data.column(f).categorical ? data.column(f).n_bins : 0);
         }
@@ -57,17 +63,23 @@ class Learner {
     }
 
     TreeInTree learn(DecisionGraph graph) {
-        TreeInTree out;
+        TreeInTree out{{}, params_.C, {}};
         for (std::uint32_t merge = 0; merge < params_.n_merges; ++merge) {
             Network network(graph, data_, numbers_);
             graph = network.merged();  // with the thresholds that the codes go by
             enter(network);
             auto best = score_of(measure(network, merge, 0));
             bool better = false;
-            for (std::uint32_t round = 0; round < params_.n_rounds && visit_all(network); ++round) {
+            std::uint32_t n_repriced = 0;  // not counted, but at most as many again
+            for (std::uint32_t round = 0;
+                 round < params_.n_rounds + n_repriced && visit_all(network); ++round) {
                 TreeInTreeRound now = measure(network, merge, round);
                 now.accepted = params_.keep_last || score_of(now) < best;
                 out.rounds.push_back(now);
+                if (now.accepted || merge + round == 0) out.C = price_ / unit_;
+                if (params_.max_splits > 0 && reprice(now.n_splits, now.objective * weight_)) {
+                    n_repriced = std::min(n_repriced + 1, params_.n_rounds);
+                }
                 if (!now.accepted) continue;
                 best = score_of(now);
                 better = true;
@@ -81,9 +93,38 @@ class Learner {
     }
 
   private:
-    // Rounds are compared by what they get wrong, and by the objective where that is equal.
-    std::pair<double, double> score_of(const TreeInTreeRound& round) const {
-        return {validation_.empty() ? round.loss : round.validation_loss, round.objective};
+    bool fits(const TreeInTreeRound& round) const {
+        return params_.max_splits == 0 || round.n_splits <= too_many * params_.max_splits;
+    }
+
+    // Rounds are compared by what they get wrong, and by the objective where that is equal. Those
+    // that are too large to be cut down come last.
+    std::tuple<double, double, double> score_of(const TreeInTreeRound& round) const {
+        return {fits(round) ? 0 : round.n_splits,
+                validation_.empty() ? round.loss : round.validation_loss, round.objective};
+    }
+
+    // The number of splits falls about like 1 / price. A price below a tenth of what splits remove
+    // in the mean, such as none at all, is left at once.
+    bool reprice(std::uint32_t n_splits, double objective) {
+        const double share = static_cast<double>(n_splits) / params_.max_splits;
+        if (share <= too_many && share >= enough) return false;
+        double price = std::max(price_ * share, params_.C * unit_);
+        if (share > 1) price = std::max(price, 0.1 * (whole_loss_ - objective) / n_splits);
+        if (price == price_) return false;
+        std::fill(seen_.begin(), seen_.end(), 0);
+        price_ = price;
+        return true;
+    }
+
+    // A tree cut down to the limit of splits, and the price that does it.
+    DecisionGraph within_limit(DecisionGraph tree) {
+        std::vector<double> prices = pruning_prices(tree, team_);
+        if (prices.size() <= 2 * std::size_t{params_.max_splits} + 1) return tree;
+        const auto last = prices.begin() + params_.max_splits;
+        std::nth_element(prices.begin(), last, prices.end(), std::greater{});
+        price_ = *last * weight_;
+        return prune(tree, *last);
     }
 
     TreeInTreeRound measure(const Network& network, std::uint32_t merge,
@@ -181,8 +222,9 @@ class Learner {
         const Network::Node& node = network.nodes[i];
         if (node.is_leaf()) {
             if (seen_before(i, rows, {})) return nullptr;
-            return std::make_unique<MicroTree>(grow_pruned(rows, targets_, params_.micro, team),
-                                               data_, numbers_);
+            DecisionGraph tree = grow_pruned(rows, targets_, params_.micro, team);
+            if (i == 0 && params_.max_splits > 0) tree = within_limit(std::move(tree));
+            return std::make_unique<MicroTree>(std::move(tree), data_, numbers_);
         }
         const std::vector<Row> care = find_care_rows(network, node, rows);
         if (seen_before(i, rows, care)) return nullptr;
@@ -345,7 +387,8 @@ class Learner {
     RowStats stats_;  // of the leaves
     std::optional<RowCodes> by_row_;
     GrowParams router_;
-    double weight_ = 0, price_ = 0;
+    double weight_ = 0, whole_loss_ = 0;
+    double unit_ = 0, price_ = 0;      // price of a split = C * unit
     std::vector<std::uint64_t> seen_;  // by node: a hash of what its micro-tree was grown from
     // By row of the data set; the nodes of a wave share no row, so they write without locks.
     std::vector<std::int32_t> leaf_of_;  // where the row is now

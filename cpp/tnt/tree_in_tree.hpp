@@ -47,6 +47,8 @@ struct TreeInTreeParams {
     std::uint32_t n_merges = 2;
     std::uint32_t n_rounds = 5;
     double C = 0;  // in regression a share of the targets' variance
+    // Rises between rounds until the graph has about this many splits; 0 is no limit.
+    std::uint32_t max_splits = 0;
     // The least that a router's split removes, in prices, to be grown at all; with 0 only pruning
     // takes splits out. Splits far below their price hardly ever lead to better ones.
     double router_gain = 0.5;
@@ -65,6 +67,7 @@ struct TreeInTreeRound {
 
 struct TreeInTree {
     TidyGraph result;
+    double C;  // the price of the round; the given one without a limit of splits
     std::vector<TreeInTreeRound> rounds;
 };
 

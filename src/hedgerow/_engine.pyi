@@ -360,7 +360,7 @@ def shapley_by_rows(graphs: Sequence[DecisionGraph], x: Annotated[NDArray, dict(
 class TreeInTreeParams:
     """How a Tree in Tree graph is grown."""
 
-    def __init__(self, micro: GrowParams, *, n_merges: int = 2, n_rounds: int = 5, C: float = 0.0, merge_leaves: bool = False, tests: str = 'axis', scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, router_gain: float = 0.5, keep_last: bool = False) -> None: ...
+    def __init__(self, micro: GrowParams, *, n_merges: int = 2, n_rounds: int = 5, C: float = 0.0, max_splits: int = 0, merge_leaves: bool = False, tests: str = 'axis', scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, router_gain: float = 0.5, keep_last: bool = False) -> None: ...
 
 def grow_tree_in_tree(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, validation: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: TreeInTreeParams, start: DecisionGraph | None, n_jobs: int = 1, numbers: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> dict:
     """

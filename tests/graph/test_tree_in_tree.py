@@ -153,6 +153,25 @@ def test_max_splits_is_used():
         assert model.score(X, y) > tree.score(X, y)
 
 
+def test_a_limit_of_splits_is_met_in_one_growth():
+    X, y = load_digits(return_X_y=True)
+    model = TreeInTreeClassifier(C=0, max_splits=60, n_rounds=4).fit(X, y)
+    rounds = model.history_
+    assert list(np.unique(rounds["merge"], return_counts=True)[1] <= 2 * 4) == [True, True]
+    assert rounds["n_splits"][0] <= 60 < TreeInTreeClassifier(C=0).fit(X, y).n_splits_
+    kept = rounds["n_splits"][rounds["accepted"]][-1]
+    assert kept <= 1.05 * 60
+    assert 0 < model.C_ < 1
+
+
+def test_a_limit_of_splits_that_is_not_reached_changes_nothing():
+    X, y = load_digits(return_X_y=True)
+    free = TreeInTreeClassifier(C=0.01).fit(X, y)
+    within = TreeInTreeClassifier(C=0.01, max_splits=10 * free.n_splits_).fit(X, y)
+    assert within.C_ == 0.01
+    assert_array_equal(within.predict_proba(X), free.predict_proba(X))
+
+
 def test_max_splits_is_used_where_prices_leap():
     X, y = corners()  # at any price a tree has six splits or none
     scores = [TreeInTreeClassifier(max_splits=n).fit(X, y).score(X, y) for n in (1, 2, 3, 4)]

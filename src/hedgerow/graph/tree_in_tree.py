@@ -48,14 +48,26 @@ from hedgerow.tree.starting import InitParameter, grow_start
 # C="auto": prices of graphs, as multiples of CART's, and the rows that judge them.
 _MULTIPLES = (1, 2, 4)
 _ENOUGH_ROWS = 1_000
+# Of a limit of splits: fewer in use are not enough; the splits of a best-first start, the rest of
+# them being left to the rounds. Where a class is in the corners of a square no price gives four
+# splits, but such a start does (docs/graph.md).
+_ENOUGH = 0.8
+_SHARES = (1, 0.75, 0.5)
 
 
 class _Candidate(NamedTuple):
-    """A graph, the loss that each of its nodes removes, and the rounds that led to it."""
+    """A graph, the loss that each of its nodes removes, the rounds that led to it, its price."""
 
     graph: DecisionGraph
     removed: np.ndarray
     rounds: dict[str, np.ndarray]
+    C: float
+
+    @property
+    def loss(self) -> float:
+        """What is left of the impurity."""
+        graph = self.graph
+        return float((graph.weight * graph.impurity)[graph.left < 0].sum())
 
 
 @dataclass
@@ -93,9 +105,15 @@ class _Growth:
         sizes = self.table.n_categories
         return standard_scale(self.numbers, sizes, self.train, self.weights, self.n_jobs)
 
-    def at_price(self, C: float, start: DecisionGraph | None = None) -> _Candidate:
-        """The graph whose splits are worth their price, from the usual start when None."""
-        grown = self._grown(self._params(C), start or self.start)
+    def at_price(
+        self, C: float, start: DecisionGraph | None = None, max_splits: int | None = None
+    ) -> _Candidate:
+        """The graph whose splits are worth their price, from the usual start when None.
+
+        With a limit of splits the price rises until they are within it.
+        """
+        params = self._params(C, max_splits=max_splits or 0)
+        grown = self._grown(params, start or self.start)
         graph = grown["graph"]
         if self.settings.fine_tune > 0:
             graph = tune(
@@ -108,7 +126,11 @@ class _Growth:
                 max_bins=self.settings.max_bins,
                 n_jobs=self.n_jobs,
             )
-        return self.trimmed(_Candidate(graph, grown["removed"], grown["rounds"]), graph.n_splits)
+        graph, removed = trim(
+            graph, self.data, self.train, self.table.targets, self.weights,
+            params, max_splits or graph.n_splits, self.n_jobs, self.numbers,
+        )  # fmt: skip
+        return _Candidate(graph, removed, grown["rounds"], grown["C"])
 
     def unpruned_tree(self) -> DecisionGraph:
         """The first micro-tree at no price: what all pruned ones are part of."""
@@ -118,14 +140,6 @@ class _Growth:
         return self._grown(self._params(0.0, n_merges=1, n_rounds=1, merge_leaves=False), None)[
             "graph"
         ]
-
-    def trimmed(self, candidate: _Candidate, max_splits: int) -> _Candidate:
-        """A graph cut down to a number of splits, with the loss that each node removes."""
-        graph, removed = trim(
-            candidate.graph, self.data, self.train, self.table.targets, self.weights,
-            self._params(0.0), max_splits, self.n_jobs, self.numbers,
-        )  # fmt: skip
-        return _Candidate(graph, removed, candidate.rounds)
 
     def best_first(self, n_splits: int) -> DecisionGraph:
         """The best-first tree of a number of splits; ``max_depth`` is of micro-trees."""
@@ -166,73 +180,20 @@ class _Growth:
         )  # fmt: skip
 
 
-class _Budget:
-    """The search for the best graph within a number of splits.
+def _within(growth: _Growth, C: float, max_splits: int) -> _Candidate:
+    """The price from ``C`` upwards and the best graph with it within a number of splits.
 
-    Prices are tried first, from the given one upwards; a graph that is somewhat too large is cut
-    down. Where no price uses the budget, because a small change of it takes many splits away at
-    once, best-first trees are tried as a start.
+    One growth whose price follows the number of splits from round to round. Where no price uses
+    the splits, because a small change of it takes many of them away at once, it starts from
+    best-first trees, too.
     """
-
-    # Every try is a whole fit. On digits, breast cancer, wine and diabetes with 5 to 60 splits, 4.9
-    # fits left 0.1956 of the root's impurity in the mean. With 3 tries it was 0.1982 after 6.1 fits
-    # (best-first starts are tried more often), with 12 tries 0.1898 after 5.7.
-    _TRIES = 8
-    _ENOUGH = 0.95  # of the splits in use; with 0.8 it was 0.1999 after 4.5 fits, with 1 0.1952
-    # Splits per split allowed: beyond, a graph is not worth cutting down. Where none was cut down,
-    # it was 0.1980 after 6.8 fits.
-    _TOO_MANY = 1.5
-    # Of the splits that a best-first start has; the rest is left to the rounds. Where a class is in
-    # the corners of a square no price gives four splits, but such a start does (docs/graph.md).
-    _SHARES = (1, 0.75, 0.5)
-
-    def __init__(self, growth: _Growth, max_splits: int):
-        self.growth, self.max_splits = growth, max_splits
-        self.best: tuple[float, float, _Candidate] | None = None  # loss, price, graph
-
-    def search(self, C: float) -> tuple[float, _Candidate]:
-        """The price, and the graph grown with it."""
-        low, high = max(C, 1e-9), 1.0  # no split removes more than all impurity
-        guess = C
-        for _ in range(self._TRIES):
-            n_splits = self._try(guess)
-            if n_splits > self.max_splits:
-                low = max(guess, low)
-            else:
-                high = guess
-                if guess == C or n_splits >= self._ENOUGH * self.max_splits:
-                    break
-            # The number of splits falls about like 1 / C.
-            wanted = max(guess, low) * max(n_splits, 1) / self.max_splits
-            guess = wanted if low < wanted < high else np.sqrt(low * high)
-        else:
-            if self._used() < self._ENOUGH * self.max_splits:
-                for share in self._SHARES:
-                    start = self.growth.best_first(max(1, int(share * self.max_splits)))
-                    for price in (C, high):
-                        self._try(price, start)
-        if self.best is None:
-            self._try(1.0)
-        assert self.best is not None
-        return self.best[1:]
-
-    def _used(self) -> int:
-        """Splits of the best graph so far."""
-        return 0 if self.best is None else self.best[2].graph.n_splits
-
-    def _try(self, C: float, start: DecisionGraph | None = None) -> int:
-        """Grow a graph, cut it down if that is worth it, and return how many splits it had."""
-        candidate = self.growth.at_price(C, start)
-        n_splits = candidate.graph.n_splits
-        if n_splits > self._TOO_MANY * self.max_splits:
-            return n_splits
-        if n_splits > self.max_splits:
-            candidate = self.growth.trimmed(candidate, self.max_splits)
-        graph = candidate.graph
-        loss = float((graph.weight * graph.impurity)[graph.left < 0].sum())
-        if self.best is None or loss < self.best[0]:
-            self.best = loss, C, candidate
-        return n_splits
+    candidate = growth.at_price(C, max_splits=max_splits)
+    candidates = [candidate]
+    if candidate.C > C and candidate.graph.n_splits < _ENOUGH * max_splits:
+        for share in _SHARES:
+            start = growth.best_first(max(1, int(share * max_splits)))
+            candidates.append(growth.at_price(C, start, max_splits))
+    return min(candidates, key=lambda found: found.loss)
 
 
 @dataclass(frozen=True)
@@ -260,10 +221,10 @@ class TreeInTreeLearner(Learner):
         if parameters.is_word(C, "auto"):
             C, growth = self._at_best_price(growth, weights)
         if settings.max_splits is None:
-            candidate = growth.at_price(C)
+            found = growth.at_price(C)
         else:
-            C, candidate = _Budget(growth, parameters.limit(settings.max_splits)).search(C)
-        graph, removed, rounds = candidate
+            found = _within(growth, C, parameters.limit(settings.max_splits))
+        graph, removed, rounds, C = found
         facts = {
             "C_": float(C),
             "history_": {**rounds, "accepted": rounds["accepted"].astype(bool)},
@@ -364,9 +325,9 @@ class _TreeInTree(InitParameter, BinParameters):
     max_splits: int | None = parameter(
         None,
         parameters.integer(optional=True),
-        "Most splits of the graph. The best graph within them is searched among prices from ``C`` "
-        "upwards, larger graphs without their least useful splits, and, where these leave many "
-        "splits unused, starts from best-first trees.",
+        "Most splits of the graph. The price rises from ``C`` between rounds until the graph is "
+        "within them; a graph somewhat too large loses its least useful splits, and where many "
+        "splits are left unused, best-first trees are starts.",
     )
     fine_tune: int = parameter(
         0,
