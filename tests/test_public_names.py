@@ -113,6 +113,7 @@ PUBLIC = {
         "from_json",
         "json_schema",
         "read",
+        "size",
         "to_c",
         "to_javascript",
         "to_json",

@@ -12,6 +12,7 @@ import pickle
 import re
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from hedgerow._tree_structure import TreeStructure
 from hedgerow.comparison.peers import Peer
+from hedgerow.export import ExportError, read, size
 from hedgerow.storage import save
 
 NODE_BYTES = 16
@@ -98,6 +100,36 @@ def count_file_bytes(model: Any) -> int | None:
         except TypeError:  # a bag of another library's models
             return None
         return path.stat().st_size
+
+
+def count_flash_bytes(model: Any, X: Any) -> int | None:
+    """Bytes of a fitted model of hedgerow in the flash of a Cortex-M0, with 8-bit leaves.
+
+    Parameters
+    ----------
+    model : estimator
+    X : table
+        Its rows tell whether all numbers are whole.
+
+    Returns
+    -------
+    n_bytes : int or None
+        None where C cannot hold the model.
+    """
+    model = bare(model)
+    try:
+        program = read(model)
+    except ExportError:
+        return None
+    matrix = model.schema_.encode(model, X)
+    numbers = matrix[:, [feature.categories is None for feature in program.features]]
+    known = numbers[~np.isnan(numbers)]
+    is_whole = bool((known == np.rint(known)).all() and np.abs(known).max(initial=0) < 2**31)
+    for leaves in ("uint8", "float", "double"):
+        for kind in ("int32", "float") if is_whole else ("float",):
+            with suppress(ExportError):
+                return size(program, "c", target="cortex-m0", numbers=kind, leaves=leaves)
+    return None
 
 
 class _Nodes(NamedTuple):

@@ -33,7 +33,7 @@ from hedgerow.comparison.metrics import (
 )
 from hedgerow.comparison.models import Model, Settings, choose_models
 from hedgerow.comparison.records import Task
-from hedgerow.comparison.sizes import count_bytes, count_splits, find_depth
+from hedgerow.comparison.sizes import count_bytes, count_flash_bytes, count_splits, find_depth
 from hedgerow.comparison.tables import read_target
 
 # Families from the quickest on, which is the order in which they are tried.
@@ -41,6 +41,7 @@ SLOWER = ("tree", "graph", "additive", "forest", "boosting", "embedding", "casca
 MOST_SPLITS = 4096  # where the limit is not one of splits
 MOST_SETTINGS = 12  # of one model
 BYTES_PER_SPLIT = 16  # at the least
+FLASH_PER_SPLIT = 4  # at the least
 
 
 class LimitError(ValueError):
@@ -55,9 +56,10 @@ class Limits:
     max_bytes: int | None = None
     max_latency_us: float | None = None
     max_path: int | None = None
+    max_flash_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_splits", "max_bytes", "max_path"):
+        for name in ("max_splits", "max_bytes", "max_path", "max_flash_bytes"):
             parameters.check_int(name, getattr(self, name), low=1, optional=True)
         parameters.real(0, optional=True).check("max_latency_us", self.max_latency_us)
 
@@ -81,7 +83,8 @@ class Limits:
     def most_splits(self) -> int:
         """Splits of the largest model that may fit."""
         by_bytes = MOST_SPLITS if self.max_bytes is None else self.max_bytes // BYTES_PER_SPLIT
-        return max(1, min(by_bytes, self.max_splits or MOST_SPLITS))
+        by_flash = (self.max_flash_bytes or MOST_SPLITS * FLASH_PER_SPLIT) // FLASH_PER_SPLIT
+        return max(1, min(by_bytes, by_flash, self.max_splits or MOST_SPLITS))
 
     def hold(self, model: Any, X: Any) -> bool:
         """Whether a fitted model keeps all limits; its latency is measured on rows of X."""
@@ -94,6 +97,10 @@ class Limits:
         if self.max_path is not None:
             depth = find_depth(model)
             if depth is None or depth > self.max_path:
+                return False
+        if self.max_flash_bytes is not None:
+            n_bytes = count_flash_bytes(model, X)
+            if n_bytes is None or n_bytes > self.max_flash_bytes:
                 return False
         if self.max_latency_us is None:
             return True
@@ -335,6 +342,7 @@ def fit_within(
     max_bytes: int | None = None,
     max_latency_us: float | None = None,
     max_path: int | None = None,
+    max_flash_bytes: int | None = None,
     task: Task | None = None,
     scoring: Any = None,
     positive: Any = None,
@@ -363,6 +371,9 @@ def fit_within(
         machine, so what is chosen may differ from run to run.
     max_path : int, default=None
         Most tests that a row meets in any of the trees: what a person has to read.
+    max_flash_bytes : int, default=None
+        Most bytes of flash on a Cortex-M0, measured by a compiler for it (arm-none-eabi-gcc), see
+        ``hedgerow.export.size``. Where all numbers of X are whole they are "int32", else "float".
     task : {"classification", "regression"}, default=None
         By default it is found from the target.
     scoring : str or callable, default=None
@@ -398,9 +409,12 @@ def fit_within(
     >>> model.held_out_.score > 0.9
     True
     """
-    limits = Limits(max_splits, max_bytes, max_latency_us, max_path)
+    limits = Limits(max_splits, max_bytes, max_latency_us, max_path, max_flash_bytes)
     if not limits:
-        raise ValueError("'max_splits', 'max_bytes', 'max_latency_us' or 'max_path' must be given.")
+        raise ValueError(
+            "'max_splits', 'max_bytes', 'max_latency_us', 'max_path' or 'max_flash_bytes' must be "
+            "given."
+        )
     y, task = read_target(y, task)
     metric = find_metrics(scoring, task, y)[0]
     positive = find_positive(positive, np.unique(y) if task == "classification" else None, y)

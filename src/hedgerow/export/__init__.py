@@ -16,12 +16,14 @@ Parts
 `onnx`         ONNX: its steps; `onnx_trees` its graphs, `onnx_graph` its operators
 `sql`          one query; `sql_dialects` what databases spell differently
 `plain_json`   the records of a model file as JSON, and back
+`flash`        bytes of a microcontroller's flash, measured by its compiler
 `running`      exports in their real runtimes
 `targets`      the list of formats, and the check of an export
 `words`        names and categories in comments and identifiers: never code
 """
 
 from hedgerow.export.c import to_c
+from hedgerow.export.flash import size
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.onnx import to_onnx
 from hedgerow.export.plain_json import from_json, json_schema, to_json
@@ -40,6 +42,7 @@ __all__ = [
     "from_json",
     "json_schema",
     "read",
+    "size",
     "to_c",
     "to_javascript",
     "to_json",
