@@ -1,9 +1,11 @@
 """The public names, written out: a new or lost name is a decision, not an accident."""
 
+import ast
 import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -185,7 +187,7 @@ def offered(module):
     """The public names that a module really has: its own, and in a package what it imports."""
     return sorted(
         name
-        for name, value in vars(module).items()
+        for name, value in ((name, getattr(module, name)) for name in dir(module))
         if not name.startswith("_")
         and getattr(value, "__module__", "hedgerow").startswith(
             "hedgerow" if hasattr(module, "__path__") else module.__name__
@@ -240,6 +242,31 @@ def test_every_estimator_is_documented_and_pickles_by_its_own_module():
             assert kind.__name__ == name
             assert kind.__doc__
             assert getattr(sys.modules[kind.__module__], name) is kind
+
+
+def test_type_checkers_see_the_same_names():
+    stub = ast.parse(Path(hedgerow.__file__).with_suffix(".pyi").read_text())
+    said = {
+        name.asname: node.module
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert sorted(said) == sorted([*hedgerow.__all__, "__version__"])
+    for name, module in said.items():
+        assert getattr(importlib.import_module(module), name) is getattr(hedgerow, name)
+
+
+def test_import_loads_nothing_until_a_name_is_asked_for():
+    program = (
+        "import sys, hedgerow;"
+        "assert not {'numpy', 'scipy', 'sklearn', 'hedgerow.tree'} & set(sys.modules);"
+        "assert 'RandomForestClassifier' in dir(hedgerow);"
+        "hedgerow.tree.DecisionTreeClassifier, hedgerow.datasets.load_data;"
+        "assert not hasattr(hedgerow, 'Elm') and not hasattr(hedgerow, 'elm');"
+        "from hedgerow.cli import main;"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_star_import_brings_the_public_names():

@@ -72,9 +72,9 @@ class ShapleyModel(TableModel):
         expected : float or ndarray of shape (n_outputs,)
         """
         check_is_fitted(self)
-        return self._shapley(np.zeros((0, self.n_features_in_)), self._background(background), by)[
-            1
-        ]
+        others = self._background(background)
+        kind = np.float64 if others is None else others.dtype
+        return self._shapley(np.zeros((0, self.n_features_in_), dtype=kind), others, by)[1]
 
     def shap_explanation(self, X: Any, background: Any = None, *, by: str | None = None) -> Any:
         """Shapley values as a ``shap.Explanation``, which the plots of the package shap take.

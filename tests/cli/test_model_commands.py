@@ -1,7 +1,10 @@
 """train, predict, show, explain, reproduce and data."""
 
 import gzip
+import importlib
+import inspect
 import json
+import subprocess
 import sys
 import types
 
@@ -11,11 +14,8 @@ import pytest
 
 import hedgerow
 import hedgerow.papers
+from hedgerow.cli.app import COMMANDS
 from hedgerow.datasets import load_data
-
-COMMANDS = [
-    *("compare", "train", "compress", "predict", "show", "explain", "export", "reproduce", "data"),
-]
 
 
 @pytest.fixture
@@ -32,6 +32,19 @@ def test_help_has_an_example(run, command):
     assert f"Example: hedgerow {command} " in " ".join(out.split())
     assert "--json" in out
     assert "--debug" in out
+
+
+def test_help_lists_all_commands_and_imports_none_of_them():
+    program = (
+        "import sys; from hedgerow.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: assert not {'numpy', 'pandas', 'sklearn'} & set(sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    for name, place in COMMANDS.items():
+        assert name in told.stdout.decode()
+        function = getattr(importlib.import_module(f"hedgerow.cli.{place.module}"), name)
+        assert " ".join(inspect.getdoc(function).split("\n\n")[0].split()) == place.help
 
 
 def test_train_writes_a_model_that_python_can_load(run, table, tmp_path):

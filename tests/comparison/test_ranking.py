@@ -166,12 +166,14 @@ def test_terminal_report_and_estimator_name_the_same_smallest():
     )
     assert made.simplest_result.name == "small"
     assert made.report().summary["headline"]["smallest"]["name"] == "small"
-    assert summary(made)[-1].endswith("about as good as the best: small")
+    assert summary(made)[-1].endswith("about as good as the best: small (50 bytes)")
 
 
 def test_where_none_of_hedgerows_is_as_good_that_is_said():
     made = comparison(result("ours", [0.8] * 5), result("peer", [0.9] * 5, library="LightGBM"))
-    assert summary(made)[-1] == ("None of hedgerow's is about as good as peer; the nearest is ours")
+    assert summary(made)[-1] == (
+        "None of hedgerow's is about as good as peer; the nearest is ours (100 bytes)"
+    )
     assert made.report().summary["headline"]["smallest"] is None
 
 

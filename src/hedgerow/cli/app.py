@@ -1,19 +1,103 @@
-"""The list of commands, each with its example."""
+"""The list of commands, each with its example.
 
-from importlib.metadata import version
-from typing import Annotated
+A command's module is imported when the command runs: ``hedgerow --help`` waits for none of them.
+"""
+
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
-from hedgerow.cli.compare import compare
-from hedgerow.cli.compress import compress
-from hedgerow.cli.data import data
-from hedgerow.cli.export import export
-from hedgerow.cli.reproduce import reproduce
-from hedgerow.cli.show import explain, show
-from hedgerow.cli.train import predict, train
+from hedgerow._version import __version__
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+class Place(NamedTuple):
+    """Where a command is, and what is said of it before it is imported."""
+
+    module: str
+    help: str
+    example: str
+    settings: dict[str, Any] = {}  # noqa: RUF012
+
+
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+COMMANDS = {
+    "compare": Place(
+        "compare",
+        "Cross-validate every model on the same folds, beside other libraries'.",
+        "hedgerow compare houses.csv --target price --budget 10min",
+    ),
+    "train": Place(
+        "train",
+        "Fit one model on all rows and write it to a file.",
+        "hedgerow train houses.csv --target price --model RandomForest --out houses.hedgerow",
+    ),
+    "compress": Place(
+        "compress",
+        "Make a small model of a large one, within exact limits.",
+        "hedgerow compress houses.hedgerow houses.csv --target price --max-splits 100",
+    ),
+    "predict": Place(
+        "train",
+        "Predict every row of a file, a part at a time: the file may be of any size.",
+        "hedgerow predict houses.hedgerow new.csv --out predicted.csv",
+    ),
+    "show": Place(
+        "show",
+        "Show a model as text, as rules, as a graph for Graphviz or as a picture.",
+        "hedgerow show houses.hedgerow --as rules",
+    ),
+    "explain": Place(
+        "show",
+        "Say in words which way some rows of a file take through the model.",
+        "hedgerow explain houses.hedgerow new.csv --row 17",
+    ),
+    "export": Place(
+        "export",
+        "Write a model in another language, as a file that needs nothing of hedgerow.",
+        "hedgerow export houses.hedgerow --to javascript --check new.csv",
+    ),
+    "reproduce": Place(
+        "reproduce",
+        "Run a paper's tables and figures again, beside the published numbers.",
+        "hedgerow reproduce tree-in-tree --table 1 --quick",
+        {"context_settings": PASSED_ON},
+    ),
+    "data": Place(
+        "data",
+        "List data sets, or say what is in one: its columns, and how they are read.",
+        "hedgerow data adult --out adult.parquet",
+    ),
+}
+
+
+class Commands(TyperGroup):
+    """The commands of `COMMANDS`, each imported when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, in this order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; None for a name that is none."""
+        place = COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        function = getattr(import_module(f"hedgerow.cli.{place.module}"), cmd_name)
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(epilog=f"Example: {place.example}", **place.settings)(function)
+        return typer.main.get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list in the help, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.help) for name, place in COMMANDS.items()])
+
+
+app = typer.Typer(
+    cls=Commands, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -23,28 +107,6 @@ def hedgerow(
 ) -> None:
     """Tree models for tabular data."""
     if show_version:
-        print("hedgerow", version("hedgerow"))
+        print("hedgerow", __version__)
     elif context.invoked_subcommand is None:
         print(context.get_help())
-
-
-def _add(command, example: str, **settings) -> None:
-    app.command(epilog=f"Example: {example}", **settings)(command)
-
-
-_add(compare, "hedgerow compare houses.csv --target price --budget 10min")
-_add(train, "hedgerow train houses.csv --target price --model RandomForest --out houses.hedgerow")
-_add(
-    compress,
-    "hedgerow compress houses.hedgerow houses.csv --target price --max-splits 100",
-)
-_add(predict, "hedgerow predict houses.hedgerow new.csv --out predicted.csv")
-_add(show, "hedgerow show houses.hedgerow --as rules")
-_add(explain, "hedgerow explain houses.hedgerow new.csv --row 17")
-_add(export, "hedgerow export houses.hedgerow --to javascript --check new.csv")
-_add(
-    reproduce,
-    "hedgerow reproduce tree-in-tree --table 1 --quick",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)
-_add(data, "hedgerow data adult --out adult.parquet")

@@ -21,6 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LINES_LOOKED_AT = 1000
 _LINES_SPLIT = 100
@@ -32,6 +34,8 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_AT_A_START = codecs.getincrementaldecoder("utf-8")().getstate()  # of a character
+_UNDEFINED = rb"[\x81\x8d\x8f\x90\x9d]"  # in Windows-1252
 _DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d,\d+")
 
 
@@ -192,12 +196,13 @@ def find_encoding(path: Path) -> str:
         is_utf_8, undefined = True, False
         block = first
         while block:
-            if is_utf_8:
+            if is_utf_8 and not (block.isascii() and decoder.getstate() == _AT_A_START):
                 try:
                     decoder.decode(block)
                 except UnicodeDecodeError:
                     is_utf_8 = False
-            undefined = undefined or re.search(rb"[\x81\x8d\x8f\x90\x9d]", block) is not None
+            if not block.isascii():
+                undefined = undefined or re.search(_UNDEFINED, block) is not None
             block = file.read(_BLOCK)
         if is_utf_8:
             try:
@@ -221,12 +226,19 @@ def find_separator(lines: list[str]) -> str:
 
 
 def has_leading_zeros(path: Path, form: TextForm) -> bool:
-    """Whether a field of the file begins with a zero and has more digits: 01234."""
-    pattern = re.compile(rf'(?:^|[{re.escape(form.sep)}"\r\n])[ ]*\+?0\d', re.MULTILINE)
-    before = ""
-    with readable(path), io.TextIOWrapper(open_bytes(path), form.encoding, newline="") as file:
+    """Whether a field of the file begins with a zero and has more digits: 01234.
+
+    A word inside a field that does so counts, too: this only says that columns need a closer look.
+    """
+    begins, is_digit = np.zeros(256, dtype=bool), np.zeros(256, dtype=bool)
+    begins[list(f'"\r\n +{form.sep}'.encode())] = True
+    is_digit[ord("0") : ord("9") + 1] = True
+    before = b"\n"
+    with readable(path), open_bytes(path) as file:
         while block := file.read(_BLOCK):
-            if pattern.search(before + block):
+            signs = np.frombuffer((before + block).replace(b"\0", b""), dtype=np.uint8)
+            zeros = np.flatnonzero(signs[1:-1] == ord("0")) + 1
+            if np.any(begins[signs[zeros - 1]] & is_digit[signs[zeros + 1]]):
                 return True
             before = block[-8:]
     return False

@@ -19,14 +19,21 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 40
 ROW = 34  # height of a row with its name above
 
 
-def _frame(x: Axis, y: Axis, height: float, x_name: str, y_name: str) -> list[str]:
-    """Return grid lines, ticks and the names of both axes."""
+def _frame(
+    x: Axis,
+    y: Axis,
+    height: float,
+    x_name: str,
+    y_name: str,
+    ticks: list[tuple[float, str]] | None = None,
+) -> list[str]:
+    """Return grid lines, ticks (those of x may be given) and the names of both axes."""
     bottom = height - BOTTOM
     parts = []
     for place, label in y.ticks(7):
         parts.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=place, y2=place, class_="grid"))
         parts.append(text(label, LEFT - 6, place + 4, class_="tick", text_anchor="end"))
-    for place, label in x.ticks(5):
+    for place, label in ticks or x.ticks(5):
         parts.append(tag("line", x1=place, x2=place, y1=TOP, y2=bottom, class_="grid"))
         parts.append(text(label, place, bottom + 15, class_="tick", text_anchor="middle"))
     middle = (TOP + bottom) / 2
@@ -184,6 +191,51 @@ def importance(rows: Sequence[dict[str, Any]], metric: str) -> str:
         span = {"x1": x(row["low"]), "x2": x(row["high"])}
         parts.append(tag("line", y1=y, y2=y, class_="interval", **span))
     return picture(parts, height, f"Loss of {metric} when a feature is shuffled")
+
+
+def dependence(curve: dict[str, Any], what: str) -> str:
+    """Draw the answer against a feature: some rows as thin lines, the mean as a heavy one."""
+    height = 240
+    values = [v for line in (*curve["rows"], curve["mean"]) for v in line]
+    places = curve["grid"] if curve["is_number"] else list(range(len(curve["grid"])))
+    x = Axis(places, LEFT, WIDTH - RIGHT, pad=0.02 if curve["is_number"] else 0.08)
+    y = Axis(values, height - BOTTOM, TOP)
+    words = None
+    if not curve["is_number"]:
+        room = (WIDTH - LEFT - RIGHT) / len(places)
+        words = [(x(p), clip(w, room, 11)) for p, w in zip(places, curve["grid"], strict=True)]
+    parts = _frame(x, y, height, curve["name"], what, words)
+
+    def path(line: list[float]) -> str:
+        return " ".join(f"{x(p):.0f},{y(v):.0f}" for p, v in zip(places, line, strict=True))
+
+    parts += [tag("polyline", points=path(line), class_="one") for line in curve["rows"]]
+    parts.append(tag("polyline", points=path(curve["mean"]), class_="front"))
+    return picture(parts, height, f"{what} by {curve['name']}")
+
+
+def contributions(found: dict[str, Any]) -> str:
+    """Draw Shapley values as dots, a row per feature, dark where the feature's value is high."""
+    rows = found["features"]
+    height = ROW * len(rows) + 24
+    x = Axis([v for row in rows for v in (*row["values"], 0.0)], 8, WIDTH - 8, pad=0.03)
+    parts = _columns(x, height)
+    parts.append(tag("line", x1=x(0.0), x2=x(0.0), y1=8, y2=height - 18, class_="zero"))
+    for i, row in enumerate(rows):
+        y = ROW * i + 25
+        parts.append(text(clip(row["name"], WIDTH - 70), 4, y - 10, class_="name"))
+        parts.append(text(short(row["worth"]), WIDTH - 4, y - 10, class_="value"))
+        dots: dict[str, list[str]] = {}
+        beside: dict[int, int] = {}
+        heights = row["heights"] or [None] * len(row["values"])
+        for value, rank in zip(row["values"], heights, strict=True):
+            place = round(x(value))
+            n = beside[place // 3] = beside.get(place // 3, -1) + 1
+            shift = (n + 1) // 2 * (1 if n % 2 else -1)
+            shade = "none" if rank is None else ("low", "middle", "high")[min(int(3 * rank), 2)]
+            dots.setdefault(shade, []).append(f"M{place} {y + max(min(2 * shift, 9), -6)}h0")
+        parts += [tag("path", d="".join(d), class_=f"dots {shade}") for shade, d in dots.items()]
+    return picture(parts, height, f"Shapley values of {found['what']}, by feature")
 
 
 def confusion(table: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from hedgerow._columns import take_rows
 from hedgerow.comparison.records import Result
+from hedgerow.comparison.report.effects import row_contributions
 from hedgerow.comparison.report.patience import Patience
 from hedgerow.comparison.report.svg import human
 from hedgerow.inspect import member
@@ -107,6 +108,7 @@ def describe(model: Any, X: Any, y: np.ndarray, predictions: Any, seed: int) -> 
         for i, node in enumerate(order)
     ]
     used = sorted(_used(reading, children))
+    rows = _rows(model, X, y, predictions, used, number, n_terms <= MOST_TERMS, seed)
     n_classes = len(reading.classes or ())
     return {
         "nodes": nodes,
@@ -127,7 +129,9 @@ def describe(model: Any, X: Any, y: np.ndarray, predictions: Any, seed: int) -> 
             {"index": f, "name": reading.words.names[f], "labels": reading.words.labels.get(f)}
             for f in used
         ],
-        "rows": _rows(model, X, y, predictions, used, number, n_terms <= MOST_TERMS, seed),
+        "rows": rows,
+        "added": row_contributions(model, X, [row["row"] for row in rows], reading.classes),
+        "names": list(reading.words.names),
     }
 
 

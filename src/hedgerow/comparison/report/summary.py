@@ -13,6 +13,7 @@ from sklearn.metrics import brier_score_loss, confusion_matrix, precision_recall
 
 from hedgerow.comparison.metrics import gain, is_higher_better, label_of
 from hedgerow.comparison.records import COSTS, UNITS, Result
+from hedgerow.comparison.report.effects import contributions, coverage, dependence
 from hedgerow.comparison.report.embedding import look_at_embedding
 from hedgerow.comparison.report.importance import MOST_FEATURES, permutation_importance
 from hedgerow.comparison.report.model import choose, describe, fitted
@@ -80,11 +81,15 @@ def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict
         "model": None,
         "embedding": None,
         "layers": None,
+        "dependence": None,
+        "contributions": None,
+        "coverage": None,
     }
     summary["fronts"] = [front for front in summary["fronts"] if front["points"]]
     if not done or y is None:
         return summary
     summary["errors"] = _errors(comparison, comparison.best_model, y)
+    summary["coverage"] = coverage(comparison, comparison.best_model, y)
     if X is None or comparison.splits is None:
         return summary
     chosen = choose(comparison, refit, patience)
@@ -99,7 +104,12 @@ def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict
         }
     summary["embedding"] = look_at_embedding(comparison, X, y, refit, patience)
     summary["layers"] = _layers(comparison, refit, patience)
-    summary["importance"] = _importance(comparison, X, y, refit, patience)
+    summary["importance"], features = _importance(comparison, X, y, refit, patience)
+    if patience.for_importance > 0:
+        best = comparison.best_model
+        summary["dependence"] = dependence(comparison, best.name, features, best.folds[0], refit)
+        ours = [result for result in done if result.is_ours]
+        summary["contributions"] = contributions(comparison, ours, refit)
     return summary
 
 
@@ -329,10 +339,11 @@ def _residuals(actual: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
 
 def _importance(
     comparison: "Comparison", X: Any, y: np.ndarray, refit: bool, patience: Patience
-) -> dict[str, Any] | None:
+) -> tuple[dict[str, Any] | None, list[int]]:
+    """Return what the features are worth to the best model, and the features, the best first."""
     best = comparison.best_model
     if patience.for_importance <= 0:
-        return None
+        return None, []
     found = permutation_importance(
         lambda fold: comparison.fit_fold(best.name, fold, refit=refit),
         X,
@@ -343,12 +354,12 @@ def _importance(
         patience.for_importance,
     )
     if not found["folds"]:
-        return None
+        return None, []
     drops = found["drops"]
     means = drops.mean(axis=1)
     low, high = np.quantile(drops, [0.05, 0.95], axis=1)
     order = np.argsort(-means, kind="stable")[:MOST_BARS]
-    return {
+    told = {
         "model": best.name,
         "features": [
             {
@@ -365,6 +376,7 @@ def _importance(
         "n_shuffles": int(drops.shape[1]),
         "n_folds": found["folds"],
     }
+    return told, [found["features"][i] for i in order]
 
 
 def _layers(comparison: "Comparison", refit: bool, patience: Patience) -> dict[str, Any] | None:

@@ -437,7 +437,25 @@
     for (let k = 0; k + 1 < path.length; k++) links.get(`${path[k]}-${side(k)}`)?.classList.add("lit");
   }
 
+  // What moved the answer of a row of the table, as bars: exact Shapley values, made with the report.
+  function tellAdded(k) {
+    const found = model.added?.rows[k];
+    if (!found?.added.length) return;
+    const most = Math.max(...found.added.map(([, value]) => Math.abs(value)));
+    const signed = (value) => (value > 0 ? "+" : "−") + people(Number(Math.abs(value).toPrecision(3)));
+    const bars = html("div", { class: "added", "data-test": "added" });
+    for (const [feature, value] of found.added) {
+      bars.append(html("span", { title: model.names[feature] }, model.names[feature]),
+        html("b", {}, html("i", { class: value < 0 ? "less" : "", style: `width:${100 * Math.abs(value) / most}%` })),
+        html("span", {}, signed(value)));
+    }
+    const what = model.classes ? `the probability of ${model.classes[found.output]}` : "the prediction";
+    added.replaceChildren(html("h3", {}, "What moved it"),
+      html("p", { class: "note" }, `From ${people(Number(model.added.base[found.output].toPrecision(3)))} on average, features add to ${what}:`), bars);
+  }
+
   function take(way) {
+    added.replaceChildren();
     path = way;
     const before = open.size;
     way.slice(0, -1).forEach((i) => open.add(i));
@@ -451,6 +469,7 @@
     outcome.textContent = nodes[end].rest ? `Reaches node ${nodes[end].id}; the rest is not in this file.` : `Predicts ${nodes[end].outcome}.`;
   }
 
+  const added = html("div");
   const outcome = html("p", { class: "outcome", role: "status", "data-test": "outcome" });
   const picker = html("select", { "aria-label": "Pick a row", "data-test": "pick", onchange: () => pick() });
   picker.append(html("option", { value: "" }, "pick a row …"));
@@ -458,9 +477,9 @@
 
   function pick(step = 0) {
     if (step) picker.selectedIndex = 1 + (picker.selectedIndex - 1 + step + model.rows.length) % model.rows.length;
-    if (picker.value === "") { path = []; outcome.textContent = ""; return light(); }
+    if (picker.value === "") { path = []; added.replaceChildren(); outcome.textContent = ""; return light(); }
     const row = model.rows[picker.value];
-    if (!model.walks) return take(row.path);
+    if (!model.walks) { take(row.path); return tellAdded(Number(picker.value)); }
     model.features.forEach((feature, k) => {
       values.set(feature.index, row.values[k]);
       const field = fields.get(feature.index)?.input;
@@ -468,12 +487,13 @@
     });
     take(walk());
     outcome.textContent += ` Actual: ${row.actual}.`;
+    tellAdded(Number(picker.value));
   }
 
   follow.append(
     html("h3", {}, "Follow a row"),
     html("div", { class: "row" }, picker, button("‹", "Previous row", () => pick(-1)), button("›", "Next row", () => pick(1))),
-    outcome);
+    outcome, added);
   if (model.walks) {
     const form = html("div", { class: "fields", role: "group", "aria-label": "Values of the row" });
     for (const feature of model.features.slice(0, 200)) {
