@@ -224,7 +224,7 @@ def test_as_shap_and_like_shap():
 
 def test_expected_output_of_a_table_of_categories_alone():
     kinds = pd.DataFrame({"kind": pd.Categorical(["elm", "oak", "yew", "oak"] * 10)})
-    tree = hedgerow.DecisionTreeRegressor().fit(kinds, [1.0, 2.0, 6.0, 2.0] * 10)
+    tree = DecisionTreeRegressor().fit(kinds, [1.0, 2.0, 6.0, 2.0] * 10)
     for by in ("paths", "rows"):
         values, base = tree.shap_values(kinds, kinds, by=by), tree.shap_expected(kinds, by=by)
         np.testing.assert_allclose(values.sum(axis=1) + base, tree.predict(kinds), atol=1e-12)

@@ -19,16 +19,7 @@ def main(args: Sequence[str] | None = None) -> None:
     args = sys.argv[1:] if args is None else list(args)
     try:
         from hedgerow.cli.app import app
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in ("typer", "rich"):
-            raise
-        sys.exit(
-            f"hedgerow: the command line needs {missing}; "
-            'install it with: pip install "hedgerow[cli]"'
-        )
 
-    try:
         sys.exit(app(args, prog_name="hedgerow", standalone_mode=False))
     except KeyboardInterrupt:
         sys.exit(130)
@@ -38,6 +29,12 @@ def main(args: Sequence[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in args:
             raise
+        missing = str(getattr(error, "name", "")).partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and missing in ("typer", "rich"):
+            sys.exit(
+                f"hedgerow: the command line needs {missing}; "
+                'install it with: pip install "hedgerow[cli]"'
+            )
         # Usage errors, and only they, format themselves and know their exit code.
         message = getattr(error, "format_message", error.__str__)() or type(error).__name__
         print("hedgerow: error:", " ".join(message.split()), file=sys.stderr)
