@@ -27,6 +27,13 @@ from hedgerow.papers import study
 SETS = ("adult", "letter", "california_housing", "breast_cancer")
 WIDTH, HEIGHT = 1200, 900  # of a picture
 MOST_ROWS = 8  # of a leaderboard on the page
+LOAD = (
+    "Load of the machine, mean of the last quarter of an hour: {:.0f} processes on {} processors. "
+    "Where that is more than one for each, times are those of a shared machine, and fewer models fit "
+    "into the time; scores and sizes do not depend on it. Bytes: nodes of 16 bytes and the values of "
+    "leaves, for all libraries alike; file: hedgerow's own format, other libraries' pickles, of "
+    "models up to 4 MB."
+)
 
 
 def run(name, budget, n_jobs, folder):
@@ -134,11 +141,7 @@ def main():
         "`hedgerow compare` on some well-known tables. The reports are single pages without a "
         "network; save one and open it in a browser.",
         study.provenance(command),
-        f"Load of the machine, mean of the last quarter of an hour: {os.getloadavg()[2]:.0f} processes "
-        f"on {os.cpu_count()} processors. Where that is more than one for each, times are those of a "
-        "shared machine and more models did not fit into the time; scores and sizes do not depend "
-        "on it. Bytes: nodes of 16 bytes and the values of leaves, for all libraries alike; file: "
-        "hedgerow's own format, other libraries' pickles, up to 4 MB.",
+        LOAD.format(os.getloadavg()[2], os.cpu_count()),
     ]
     sections = [section(name, options.out) for name in options.sets]
     (options.out / "README.md").write_text("\n\n".join(intro + sections) + "\n")
