@@ -29,10 +29,10 @@ WIDTH, HEIGHT = 1200, 900  # of a picture
 MOST_ROWS = 8  # of a leaderboard on the page
 LOAD = (
     "Load of the machine, mean of the last quarter of an hour: {:.0f} processes on {} processors. "
-    "Where that is more than one for each, times are those of a shared machine, and fewer models fit "
-    "into the time; scores and sizes do not depend on it. Bytes: nodes of 16 bytes and the values of "
-    "leaves, for all libraries alike; file: hedgerow's own format, other libraries' pickles, of "
-    "models up to 4 MB."
+    "Where that is more than one for each, times are those of a shared machine, and fewer models "
+    "fit into the time; scores and sizes do not depend on it. Bytes: nodes of 16 bytes and the "
+    "values of leaves, for all libraries alike; file: hedgerow's own format, other libraries' "
+    "pickles, of models up to 4 MB."
 )
 
 
