@@ -1,8 +1,10 @@
 #include "base/parallel.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
+
+#if __has_include(<cxxabi.h>)
+#include <cxxabi.h>
+#endif
 
 namespace hedgerow {
 
@@ -11,8 +13,13 @@ constexpr auto poll_interval = std::chrono::milliseconds(50);
 
 // The first throw of a thread takes some bytes for its exceptions, and where there are none left
 // glibc ends the process. So they are taken beforehand, and bad_alloc can be thrown and caught.
-// Its result is used, or the compiler, which takes it for a constant, leaves the call out.
-void make_room_for_exceptions() { [[maybe_unused]] void* volatile room = abi::__cxa_get_globals(); }
+// Its result is used, or the compiler, which takes it for a constant, leaves the call out. Other
+// libraries have a reserve.
+void make_room_for_exceptions() {
+#ifdef __GLIBCXX__
+    [[maybe_unused]] void* volatile room = abi::__cxa_get_globals();
+#endif
+}
 }  // namespace
 
 Team::Team(int n_threads, Poll poll)

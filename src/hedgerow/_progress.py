@@ -2,8 +2,30 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to listen with."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Nothing to tear down."""
+        return method
+
 
 Progress = Callable[[int], None]
+_CALLBACKS = "_skl_callbacks"  # where scikit-learn keeps them
+
+
+class Watched(CallbackSupportMixin):
+    """An estimator whose long fit callbacks of scikit-learn may watch."""
+
+    def watched_fit(self, n: int) -> Any:
+        """The task of a fit of so many members; None when nobody watches, as it takes some time."""
+        return self._init_callback_context(max_subtasks=n) if vars(self).get(_CALLBACKS) else None
 
 
 @contextmanager
@@ -48,6 +70,35 @@ def progress(
                 callback(done, n)
 
         yield report
+
+
+@contextmanager
+def members_progress(estimator: Any, n: int) -> Iterator[Progress | None]:
+    """The same for the members of an estimator; scikit-learn's callbacks are told as well.
+
+    A member is a task of the fit. Members grow side by side, so a task begins and ends when its
+    member is done, and a callback cannot stop the fit; its own ``callback`` may, by an exception.
+    """
+    with progress(estimator.verbose, estimator.callback, n, type(estimator).__name__) as report:
+        fit = estimator.watched_fit(n)
+        if fit is None:
+            yield report
+            return
+        fit.call_on_fit_task_begin(estimator=estimator)
+        told = 0
+
+        def tell(done: int) -> None:
+            nonlocal told
+            for _ in range(told, done):
+                member = fit.subcontext(task_name="member")
+                member.call_on_fit_task_begin(estimator=estimator)
+                member.call_on_fit_task_end(estimator=estimator)
+            told = max(told, done)
+            if report is not None:
+                report(done)
+
+        yield tell
+        fit.call_on_fit_task_end(estimator=estimator)
 
 
 @contextmanager

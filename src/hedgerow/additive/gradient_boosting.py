@@ -27,7 +27,7 @@ from hedgerow._directions import DIRECTIONS, DIRECTIONS_TEXT, directions_of
 from hedgerow._engine import BoostParams, Dataset, DecisionGraph, boost
 from hedgerow._estimator import fitted, parameter
 from hedgerow._parameters import Rule, integer, option, real, refuse
-from hedgerow._progress import Progress, progress
+from hedgerow._progress import Progress, Watched, members_progress, progress, with_callbacks
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
 from hedgerow.additive.sum_model import SumClassifier, SumModel, SumRegressor, check_targets
@@ -111,7 +111,7 @@ class _Rounds:
         return _Boosted(intercept, graphs, _Losses(*losses))
 
 
-class _GradientBoosting(SumModel, BinParameters):
+class _GradientBoosting(Watched, SumModel, BinParameters):
     """What boosted classifiers and regressors share."""
 
     learning_rate: float = parameter(
@@ -214,6 +214,7 @@ class _GradientBoosting(SumModel, BinParameters):
         "ndarray of shape (n_held_judged,)", "The same of the rows that were held out."
     )
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Boost trees.
 
@@ -250,7 +251,7 @@ class _GradientBoosting(SumModel, BinParameters):
         scores = None
         if goes_on:
             scores = np.ascontiguousarray(self._sum.scores(table.matrix(), rounds.n_jobs).T)
-        with progress(self.verbose, self.callback, n_rounds, type(self).__name__) as report:
+        with members_progress(self, n_rounds) as report:
             intercept, graphs, judged = rounds.boost(
                 train,
                 held,

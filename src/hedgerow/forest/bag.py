@@ -28,7 +28,7 @@ from hedgerow._engine import DecisionGraph, Forest, PackedGraphs
 from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import GraphModel, Packing, check_forest
 from hedgerow._learner import Grown
-from hedgerow._progress import Progress, progress
+from hedgerow._progress import Progress, members_progress, with_callbacks
 from hedgerow._several_outputs import SeveralOutputsClassifier, by_output
 from hedgerow._table import Table, chosen_features
 from hedgerow._table_model import TableModel, TableRegressor
@@ -112,6 +112,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
     def _counts_votes(self) -> bool:
         return False
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Fit the members.
 
@@ -151,7 +152,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
             return self
         if self.oob_score:
             check_out_of_bag(table)
-        with progress(self.verbose, self.callback, len(new), type(self).__name__) as report:
+        with members_progress(self, len(new)) as report:
             if type(estimator) is self._tree and not draws.draws_features:
                 forest, unseen = self._grow_trees(table, estimator, draws, forest, new, report)
             else:

@@ -21,7 +21,7 @@ from hedgerow import _parameters as parameters
 from hedgerow._columns import count_rows
 from hedgerow._engine import link
 from hedgerow._estimator import fitted, parameter
-from hedgerow._progress import progress
+from hedgerow._progress import members_progress, with_callbacks
 from hedgerow._table import Table
 from hedgerow._table_model import TableClassifier, TableRegressor
 from hedgerow.forest.ensemble import Ensemble, ProgressParameters
@@ -84,6 +84,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
         if any(member.n_features_in_ != self.n_features_in_ for member in self.members_):
             raise ValueError("a member has other features than its ensemble")
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Fit the members one after the other.
 
@@ -104,9 +105,7 @@ class _AdaBoost(Ensemble, ProgressParameters, EstimatorParameter):
         table = self.read_table(X, y, sample_weight)
         members: list = []
         errors, weights = np.ones(self.n_estimators), np.zeros(self.n_estimators)
-        with progress(
-            self.verbose, self.callback, self.n_estimators, type(self).__name__
-        ) as report:
+        with members_progress(self, self.n_estimators) as report:
             for place, done in enumerate(self._rounds(table, estimator)):
                 errors[place], weights[place] = done.error, done.weight
                 if done.member is not None:

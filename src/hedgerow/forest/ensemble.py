@@ -14,6 +14,7 @@ from hedgerow import _parameters as parameters
 from hedgerow._conformal import sorted_doubts, sorted_residuals
 from hedgerow._engine import DecisionGraph, Forest, PackedGraphs, RowPredictor
 from hedgerow._estimator import fitted, parameter
+from hedgerow._progress import Watched
 from hedgerow._several_outputs import by_output
 from hedgerow._shapley import ShapleyModel, Summands
 from hedgerow._table import Table
@@ -24,7 +25,7 @@ from hedgerow.forest.learner import Unseen
 _OOB_NAMES = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
-class ProgressParameters(TableModel):
+class ProgressParameters(Watched, TableModel):
     """How many members an ensemble has, and who hears how many are done."""
 
     n_estimators: int = parameter(

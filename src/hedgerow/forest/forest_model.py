@@ -28,7 +28,7 @@ from hedgerow._growth import (
     MonotonicParameter,
 )
 from hedgerow._learner import Grown
-from hedgerow._progress import progress
+from hedgerow._progress import members_progress, with_callbacks
 from hedgerow._several_outputs import SeveralOutputsClassifier
 from hedgerow._table import Table
 from hedgerow._table_model import TableRegressor
@@ -88,6 +88,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         self.check_parameters()
         return ForestLearner(Settings(self._fixed | self.get_params(deep=False)))
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
         """Grow the members.
 
@@ -122,7 +123,7 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
             check_out_of_bag(table)
         if kept is not None:
             self._check_kept(kept, table)
-        with progress(self.verbose, self.callback, n_new, type(self).__name__) as report:
+        with members_progress(self, n_new) as report:
             forest, unseen = learner.grow(
                 learner.bin(table),
                 seed,
