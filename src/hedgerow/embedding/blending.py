@@ -69,14 +69,15 @@ def multiples_of_scores(stack: np.ndarray, targets: np.ndarray, shares: np.ndarr
     shares = shares / shares.sum()
     costs = np.full(len(stack), 1 / len(shares))
     costs[0] = 0
+    by_class = np.ascontiguousarray(stack.transpose(0, 2, 1))  # sums over classes add whole rows
 
     def loss(multiples):
-        scores = np.tensordot(multiples, stack, 1)
-        top = scores.max(axis=1, keepdims=True)
+        scores = np.tensordot(multiples, by_class, 1)
+        top = scores.max(axis=0)
         odds = np.exp(scores - top)
-        total = odds.sum(axis=1)
-        slopes = np.tensordot(stack, odds * (shares / total)[:, None])
-        return shares @ (np.log(total) + top[:, 0]) + costs @ multiples, slopes + costs
+        total = odds.sum(axis=0)
+        slopes = np.tensordot(by_class, odds * (shares / total))
+        return shares @ (np.log(total) + top) + costs @ multiples, slopes + costs
 
     start = np.full(len(stack), 1 / len(stack))
     return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, 1)] * len(stack)).x

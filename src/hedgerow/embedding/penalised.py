@@ -257,11 +257,12 @@ class _LeaveOneOut:
         w = self.shares * self.known
         if not w.any():
             return 0.0, 1.0
-        losses = [(w @ _log_sum(multiple * scores), multiple) for multiple in MULTIPLES]
+        by_class = np.ascontiguousarray(scores.T)  # whole rows are summed, not a few numbers each
+        top = by_class.max(axis=0)
+        below = by_class - top
+        losses = [
+            (w @ (multiple * top + np.log(np.exp(multiple * below).sum(axis=0))), multiple)
+            for multiple in MULTIPLES
+        ]
         best, multiple = min(losses)
-        return float(best + w @ (scores.max(axis=1) > 0)) / w.sum(), float(multiple)
-
-
-def _log_sum(scores: np.ndarray) -> np.ndarray:
-    top = scores.max(axis=1)
-    return top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+        return float(best + w @ (top > 0)) / w.sum(), float(multiple)
