@@ -13,6 +13,7 @@ Without HEDGEROW_DATA the sets come from OpenML. The pictures need playwright an
 
 import argparse
 import os
+import platform
 import shutil
 from pathlib import Path
 
@@ -96,6 +97,16 @@ def leaderboard(comparison):
     return study.markdown(header, rows)
 
 
+def made(command):
+    facts = study.surroundings()
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    return (
+        f"Made by `{command}` on {facts['date']}, one set at a time, a single run of each; commit "
+        f"{facts.get('commit', 'unknown')}; {versions}, "
+        f"{platform.machine()}."
+    )
+
+
 def section(name, folder):
     comparison = Comparison.from_json((folder / name / "results.json").read_text())
     data = comparison.data
@@ -140,7 +151,7 @@ def main():
         "# Gallery",
         "`hedgerow compare` on some well-known tables. The reports are single pages without a "
         "network; save one and open it in a browser.",
-        study.provenance(command),
+        made(command),
         LOAD.format(os.getloadavg()[2], os.cpu_count()),
     ]
     sections = [section(name, options.out) for name in options.sets]

@@ -14,29 +14,35 @@ class Watch(Clock):
     """A clock that moves when a stand-in for a model works."""
 
     now = 0.0
+    slow = 1.0
 
     def left(self):
         return self.seconds - Watch.now
+
+    def slowness(self):
+        return Watch.slow
 
 
 class Standin:
     """A model of which only the time is known: what is foreseen of a fold, and what it takes."""
 
-    def __init__(self, name, family, foreseen, takes=None, ours=False, score=0.5):
+    def __init__(
+        self, name, family, foreseen, takes=None, ours=False, score=0.5, trial=0.05, n_bytes=0
+    ):
         self.name, self.score = name, score
         self.model = SimpleNamespace(family=family, is_ours=ours, budget="small")
         self._foreseen, self._takes = foreseen, foreseen if takes is None else takes
         self.folds, self.models, self.error, self.lacked_time = [], {}, None, False
         self.seconds_per_fold = None
+        self._trial, self.n_bytes = trial, n_bytes
 
     @property
     def missing(self):
         return list(range(len(self.folds), N_FOLDS))
 
     def estimate(self, most, interrupts):
-        Watch.now += 0.05
+        Watch.now += self._trial
         self.seconds_per_fold = self._foreseen
-        return 0.0
 
     def try_fold(self, number, limit, interrupts):
         Watch.now += min(self._takes, limit)
@@ -127,3 +133,32 @@ def test_a_fixed_cost_is_not_taken_for_one_of_every_row():
     assert extrapolate((500, 2000), (0.1, 0.4), 40_000) == pytest.approx(8.0)
     assert extrapolate((500, 2000), (0.1, 0.8), 40_000) == pytest.approx(0.8 * 20**1.5)
     assert extrapolate((500, 2000), (1.0, 0.2), 20_000) == pytest.approx(0.2 * 10**0.5)
+
+
+def test_time_is_kept_for_a_large_file_and_for_a_report_on_a_shared_machine(monkeypatch):
+    def shape():
+        return [Standin(f"tree {k}", "tree", 1.0, ours=True, n_bytes=150_000_000) for k in range(9)]
+
+    done, used = run_for(60, *shape())
+    assert used <= 60 - 150e6 / 15e6 - 1.25 - 60 * 0.08
+    monkeypatch.setattr(Watch, "slow", 6.0)
+    small = [Standin(f"tree {k}", "tree", 1.0) for k in range(20)]
+    done, used = run_for(60, *small)
+    assert 60 * 0.7 <= used <= 60 - 6 * 1.5
+    monkeypatch.setattr(Watch, "slow", 100.0)  # not all of the time is for the report
+    assert len(run_for(60, *[Standin(f"tree {k}", "tree", 1.0) for k in range(20)])[0]) >= 6
+
+
+def test_trials_do_not_use_up_the_time():
+    slow_to_load = [Standin(f"tree {k}", "tree", 0.3, trial=3.0) for k in range(12)]
+    done, used = run_for(30, *slow_to_load)
+    assert len(done) >= 8
+    assert used <= 30
+
+
+def test_where_no_model_has_the_time_for_all_folds_one_has_some():
+    slow, quick = Standin("slow", "boosting", 30.0), Standin("quick", "tree", 9.0)
+    run_for(30, slow, quick)
+    assert 1 <= len(quick.folds) < N_FOLDS
+    assert quick.error is None
+    assert not slow.folds and slow.lacked_time

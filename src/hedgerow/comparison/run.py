@@ -142,7 +142,12 @@ class Run:
             return float(np.mean([fold.seconds for fold in self.folds]))
         return self._estimate
 
-    def estimate(self, most: float, interrupts: Interrupts) -> float:
+    @property
+    def n_bytes(self) -> float:
+        """Of its models so far; 0 before."""
+        return float(np.mean([fold.costs[1] or 0 for fold in self.folds])) if self.folds else 0.0
+
+    def estimate(self, most: float, interrupts: Interrupts) -> None:
         """Find about what a fold will take, by fits on some of its rows.
 
         Parameters
@@ -151,16 +156,11 @@ class Run:
             Seconds that each of them may take. Of one that is not done by then, it is known that a
             fold takes longer.
         interrupts : Interrupts
-
-        Returns
-        -------
-        wasted : float
-            Seconds of a fit that was not done.
         """
         train = self.problem.splits[0][0]
         if len(train) <= 2 * TRIAL_ROWS[-1]:
             self._estimate = 0.0  # a fold tells as quickly
-            return 0.0
+            return
         sample = np.random.default_rng(0).permutation(train)
         self._try(self._new, None, interrupts, "")  # loads the library, which a fold need not
         seconds = []
@@ -174,12 +174,11 @@ class Run:
                 self.error, self.lacked_time = None, False
                 # Boosters grow slowly with the rows: much of their time is that of a round.
                 self._estimate = limit * (len(train) / n_rows) ** (1 / 3)
-                return perf_counter() - began
+                return
             if self.error is not None:
-                return 0.0
+                return
             seconds.append(perf_counter() - began)
         self._estimate = extrapolate(TRIAL_ROWS, (seconds[0], seconds[1]), len(train))
-        return 0.0
 
     def try_fold(self, number: int, limit: float | None, interrupts: Interrupts) -> Fold | None:
         """Fit and score on one fold; what goes wrong ends this model's run, and is kept."""

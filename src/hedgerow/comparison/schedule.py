@@ -10,8 +10,8 @@ and the time that is left goes to the next in line.
 
 import math
 from collections import deque
-from dataclasses import dataclass
-from time import perf_counter
+from dataclasses import dataclass, field
+from time import perf_counter, process_time
 
 from hedgerow.comparison.budget import Listener, in_words
 from hedgerow.comparison.interrupts import Interrupts
@@ -26,7 +26,10 @@ TURNS = ("boosting", "forest", "graph", "boosting", "additive", "tree", "cascade
 FIRST_BOOSTER_SHARE = 0.8
 FIRST_SHARE = 0.5  # of the time that is left, for a model in the first round
 REPORT_SHARE, REPORT_MOST = 0.08, 20.0  # of the time, for the report; and at most so many seconds
-TRIALS_SHARE = 0.2  # of the time, for trials that are not done when their own time is up
+REPORT_SECONDS = 1.5  # of a processor, at least; of a shared one that takes longer,
+REPORT_AT_MOST = 0.3  # but never more than this share of the time
+BYTES_PER_SECOND = 15e6  # of a model that is written to a file
+TRIALS_SHARE = 0.2  # of the time, for trials; models that had none are tried by their first fold
 SLACK = 1.25  # a fold may take so much longer than its share of the time before it is stopped
 
 
@@ -36,12 +39,18 @@ class Clock:
 
     began: float
     seconds: float | None
+    processor: float = field(default_factory=process_time)
 
     def left(self) -> float:
         """Seconds until the time is up."""
         if self.seconds is None:
             return math.inf
         return self.began + self.seconds - perf_counter()
+
+    def slowness(self) -> float:
+        """Seconds for each second of a processor: more than one where others use it, too."""
+        passed, used = perf_counter() - self.began, process_time() - self.processor
+        return max(1.0, passed / used) if used > 0.5 else 1.0
 
 
 @dataclass
@@ -102,10 +111,11 @@ class Schedule:
             for run in waiting:
                 if not run.missing:
                     continue
-                if run.seconds_per_fold is None:
+                if run.seconds_per_fold is None and for_trials > 0:
                     self._say(f"{run.name}, trial")
-                    most = min(self._left(run) / self.n_folds, for_trials) / 2
-                    for_trials -= run.estimate(most, interrupts)
+                    before = self.clock.left()
+                    run.estimate(min(self._left(run) / self.n_folds, for_trials) / 2, interrupts)
+                    for_trials -= before - self.clock.left()
                 most = max(share, self._share_of_family(run)) * self._left(run)
                 if run.error is None and self._expected(run) <= most:
                     self._all_folds(run, interrupts)
@@ -113,8 +123,18 @@ class Schedule:
                 elif run.error is None:
                     late.append(run)
             waiting = late
+        if waiting and not any(run.folds for run in self.runs):
+            self._at_least_one(min(waiting, key=self._expected), interrupts)
         for run in waiting:
+            if run.folds:
+                continue
             run.end_for_time(f"left out: it would take about {in_words(self._expected(run))}")
+
+    def _at_least_one(self, run: Run, interrupts: Interrupts) -> None:
+        """A model on as many folds as the time allows, where it suffices for all folds of none."""
+        for number in run.missing:
+            if run.error is None and self._left(run) > 0:
+                self._fold(run, number, self._left(run), interrupts)
 
     def _share_of_family(self, run: Run) -> float:
         """The share of the time for a booster while there is none: it will most likely be best."""
@@ -142,10 +162,17 @@ class Schedule:
         ours = [each for each in self.runs if each.model.is_ours and each.folds]
         best = max(ours, key=lambda each: each.score, default=run)
         entering = [run] if run.model.is_ours else []
-        last_fit = max((each.seconds_per_fold or 0.0 for each in (best, *entering)), default=0.0)
-        all_rows = self.n_folds / max(self.n_folds - 1, 1)
-        report = min(REPORT_SHARE * (self.clock.seconds or 0.0), REPORT_MOST)
-        return self.clock.left() - last_fit * all_rows - report
+        last = max(
+            (each.seconds_per_fold or 0.0) * self.n_folds / max(self.n_folds - 1, 1)
+            + self.clock.slowness() * each.n_bytes / BYTES_PER_SECOND
+            for each in (best, *entering)
+        )
+        total = self.clock.seconds or 0.0
+        report = max(
+            min(REPORT_SHARE * total, REPORT_MOST),
+            min(REPORT_SECONDS * self.clock.slowness(), REPORT_AT_MOST * total),
+        )
+        return self.clock.left() - last - report
 
     def _fold(self, run: Run, number: int, limit: float | None, interrupts: Interrupts) -> None:
         self._say(f"{run.name}, fold {number + 1}")

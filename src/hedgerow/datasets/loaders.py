@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from hedgerow._reading import TableReading
 from hedgerow.datasets.cleaning import CleanTable, clean
 from hedgerow.datasets.columns import as_target, did_you_mean, listed
+from hedgerow.datasets.edges import trim
 from hedgerow.datasets.files import FILE_TYPES, file_type_of, read_frame, repeated_columns
 from hedgerow.datasets.folder import VARIABLE, data_folder, read_set, sets_in
 from hedgerow.datasets.text_files import TextOptions, find_form
@@ -216,10 +217,15 @@ def read_table(
 
 def _read_file(path: Path, text: TextOptions) -> tuple[Any, tuple[str, ...], bool]:
     """The cells of a file, notes on it, and whether a comma may be its decimal mark."""
-    if file_type_of(path) != "text":
+    file_type = file_type_of(path)
+    if file_type == "excel":
+        frame, notes = trim(read_frame(path))
+        return frame, tuple(notes), False
+    if file_type != "text":
         return read_frame(path), (), False
     form = find_form(path, text)
-    return read_frame(path, text), form.notes, form.sep != ","
+    frame, notes = trim(read_frame(path, text))
+    return frame, (*form.notes, *notes), form.sep != ","
 
 
 def available() -> dict[str, str]:

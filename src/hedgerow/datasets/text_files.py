@@ -13,6 +13,7 @@ import lzma
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ _BOMS = {
 }
 _AT_A_START = codecs.getincrementaldecoder("utf-8")().getstate()  # of a character
 _UNDEFINED = rb"[\x81\x8d\x8f\x90\x9d]"  # in Windows-1252
+_DIGITS = re.compile(r"\s*[+-]?[\d.,]+\s*")
 _DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d,\d+")
 
 
@@ -167,6 +169,11 @@ def find_form(path: Path, options: TextOptions | None = None) -> TextForm:
         sep = find_separator(lines)
         if sep != ",":
             notes.append(f"columns are separated by {_SEPARATORS[sep]}")
+    n_titles = count_titles(lines, sep)
+    if n_titles:
+        rows = "line" if n_titles == 1 else f"{n_titles} lines"
+        notes.append(f"the first {rows} above the names of the columns were passed over")
+        lines, n_skipped = lines[n_titles:], n_skipped + n_titles
     has_commas = sep != "," and any(
         _DECIMAL_COMMA.fullmatch(field.strip(' \t\r\n"%€$£'))
         for line in lines[1:]
@@ -218,11 +225,29 @@ def find_separator(lines: list[str]) -> str:
 
     def worth(sep: str) -> tuple[float, int]:
         widths = [len(row) for row in csv.reader(lines[:_LINES_SPLIT], delimiter=sep) if row]
-        if not widths or widths[0] < 2:
+        if not widths:
             return 0.0, 0
-        return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+        # A title above the table is one field.
+        usual = widths[0] if widths[0] > 1 else Counter(widths).most_common(1)[0][0]
+        return (widths.count(usual) / len(widths), usual) if usual > 1 else (0.0, 0)
 
     return max(_SEPARATORS, key=worth)
+
+
+def count_titles(lines: list[str], sep: str) -> int:
+    """Lines above the header: they fill fewer fields than the table, or are blank."""
+    reader = csv.reader(lines[:_LINES_SPLIT], delimiter=sep)
+    rows = [(row, reader.line_num) for row in reader]
+    filled = [sum(bool(field.strip()) for field in row) for row, _ in rows]
+    widths = Counter(len(row) for (row, _), n in zip(rows, filled, strict=True) if n > 1)
+    usual = max(widths, key=lambda width: (widths[width], width), default=0)
+    if usual < 2 or not rows or (len(rows[0][0]) == usual and filled[0] > usual / 2):
+        return 0
+    for place, (row, _) in enumerate(rows):
+        if len(row) == usual and filled[place] > usual / 2:
+            looks_like_names = filled[place] == usual and not any(map(_DIGITS.fullmatch, row))
+            return rows[place - 1][1] if looks_like_names and place else 0
+    return 0
 
 
 def has_leading_zeros(path: Path, form: TextForm) -> bool:
