@@ -1,8 +1,8 @@
 """Is the time of `hedgerow compare --budget` kept and used, and does it find the best model?
 
 The command runs as a user runs it, one table and one budget at a time. A budget is *kept* where
-the command ends before it, or at most 5 % or 2 s later, with loading of libraries and the report. It
-is *used* where 70 % of it are, or no model is left that could have run. The best model is *right*
+the command ends before it, or at most 5 % or 2 s later, libraries and the report included. It is
+*used* where 70 % of it are, or no model is left that could have run. The best model is *right*
 where the run with the longest time on the same table ranks it first or within one standard error of
 its first. Each run is a line of `results/budgets.jsonl`, with the load of the machine.
 
@@ -166,8 +166,8 @@ def page(journal):
         "# Budgets of time",
         study.provenance(journal, "python benchmarks/budgets.py"),
         f"Kept (at most {OVER_SHARE:.0%} or {OVER_SECONDS:.0f} s over): {kept} of {len(rows)}. "
-        f"Used ({USED:.0%} or more, or no model left): {used} of {len(rows)}. Best model as the longest "
-        "run on the same table has it, or within one standard error of that: "
+        f"Used ({USED:.0%} or more, or no model left): {used} of {len(rows)}. Best model as the "
+        "longest run on the same table has it, or within one standard error of that: "
         f"{right} of {n_right}.",
         f"Load is the mean number of processes that wanted one of {os.cpu_count()} processors in "
         "the last minute of a run. Where it is above that, the machine was shared: a run got a "

@@ -143,7 +143,7 @@ def test_time_is_kept_for_a_large_file_and_for_a_report_on_a_shared_machine(monk
     assert used <= 60 - 150e6 / 15e6 - 1.25 - 60 * 0.08
     monkeypatch.setattr(Watch, "slow", 6.0)
     small = [Standin(f"tree {k}", "tree", 1.0) for k in range(20)]
-    done, used = run_for(60, *small)
+    _, used = run_for(60, *small)
     assert 60 * 0.7 <= used <= 60 - 6 * 1.5
     monkeypatch.setattr(Watch, "slow", 100.0)  # not all of the time is for the report
     assert len(run_for(60, *[Standin(f"tree {k}", "tree", 1.0) for k in range(20)])[0]) >= 6

@@ -133,8 +133,9 @@ class Schedule:
     def _at_least_one(self, run: Run, interrupts: Interrupts) -> None:
         """A model on as many folds as the time allows, where it suffices for all folds of none."""
         for number in run.missing:
-            if run.error is None and self._left(run) > 0:
-                self._fold(run, number, self._left(run), interrupts)
+            left = self._left(run)
+            if run.error is None and (run.seconds_per_fold or 0.0) < left:
+                self._fold(run, number, left, interrupts)
 
     def _share_of_family(self, run: Run) -> float:
         """The share of the time for a booster while there is none: it will most likely be best."""
