@@ -139,7 +139,7 @@ def test_time_is_kept_for_a_large_file_and_for_a_report_on_a_shared_machine(monk
     def shape():
         return [Standin(f"tree {k}", "tree", 1.0, ours=True, n_bytes=150_000_000) for k in range(9)]
 
-    done, used = run_for(60, *shape())
+    _, used = run_for(60, *shape())
     assert used <= 60 - 150e6 / 15e6 - 1.25 - 60 * 0.08
     monkeypatch.setattr(Watch, "slow", 6.0)
     small = [Standin(f"tree {k}", "tree", 1.0) for k in range(20)]
