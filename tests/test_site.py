@@ -3,12 +3,19 @@
 import importlib.util
 import json
 import re
+import tomllib
 from pathlib import Path
 
+import pytest
+from sklearn.base import BaseEstimator
+
 import hedgerow
+from hedgerow._version import DOCUMENTATION
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+PUBLIC = {name: getattr(hedgerow, name) for name in hedgerow.__all__}
+ESTIMATORS = [n for n, v in PUBLIC.items() if isinstance(v, type) and issubclass(v, BaseEstimator)]
 
 
 def load(name):
@@ -46,3 +53,15 @@ def test_a_release_says_one_version_everywhere():
     assert re.search(r"^## (\S+)", changes, re.MULTILINE)[1] == hedgerow.__version__
     offered = json.loads((DOCS / "_static" / "switcher.json").read_text())
     assert hedgerow.__version__ in [version["version"] for version in offered]
+
+
+def test_the_address_of_the_documentation_is_one():
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        assert tomllib.load(file)["project"]["urls"]["Documentation"] == DOCUMENTATION
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_picture_of_an_estimator_leads_to_its_page(name):
+    cls = PUBLIC[name]
+    model = cls(shape=(2, 2)) if name == "MultiGrainedScanner" else cls()
+    assert f'href="{DOCUMENTATION}reference/hedgerow.{name}.html"' in model._repr_html_()

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal, dataclass_transform
 from sklearn.base import BaseEstimator
 
 from hedgerow._parameters import Rule
+from hedgerow._version import DOCUMENTATION
 
 _SCIKIT_LEARNS = ("_sklearn", "_metadata_request")  # private attributes that are not caches
 _WIDTH = 92  # of a line of a docstring, less its indentation
@@ -62,6 +63,10 @@ class Estimator(BaseEstimator):
     """An estimator whose parameters are declared."""
 
     _rules: ClassVar[dict[str, Rule]]  # of the parameters, by name
+
+    # The picture of an estimator in a notebook leads to its page.
+    _doc_link_module = "hedgerow"
+    _doc_link_template = DOCUMENTATION + "reference/hedgerow.{estimator_name}.html"
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
