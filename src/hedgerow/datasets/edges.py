@@ -154,4 +154,4 @@ def _adds_up(frame: Any, place: int) -> bool:
     if not last or len(others) < FEWEST_ROWS // 2:
         return False
     near = 1e-6 * abs(last[0]) + 0.01
-    return abs(last[0] - sum(others)) <= near or abs(last[0] - np.mean(others)) <= near
+    return any(abs(last[0] - found) <= near for found in (sum(others), float(np.mean(others))))
