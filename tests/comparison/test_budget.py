@@ -209,6 +209,18 @@ def test_a_model_that_fails_does_not_end_the_comparison(iris, join):
         compare(*iris, cv=2, models=["Broken"])
 
 
+class UnimportableClassifier(ClassifierMixin, BaseEstimator):
+    def __init__(self):
+        raise AttributeError("module 'wheels' has no attribute 'axle'")
+
+
+@pytest.mark.parametrize("budget", [None, "20s"])
+def test_a_library_that_cannot_be_loaded_does_not_end_the_comparison(iris, join, budget):
+    found = compare(*iris, cv=2, models=[join(UnimportableClassifier), TREE], budget=budget)
+    assert found["Unimportable"].error == "AttributeError: module 'wheels' has no attribute 'axle'"
+    assert found.best_result.name == TREE
+
+
 def test_progress_tells_what_comes_and_how_long_it_takes(iris):
     heard = []
     compare(*iris, cv=3, models=[TREE], progress=lambda *said: heard.append(said))

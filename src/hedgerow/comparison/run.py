@@ -162,7 +162,9 @@ class Run:
             self._estimate = 0.0  # a fold tells as quickly
             return
         sample = np.random.default_rng(0).permutation(train)
-        self._try(self._new, None, interrupts, "")  # loads the library, which a fold need not
+        self._load(interrupts)
+        if self.error is not None:
+            return
         seconds = []
         for n_rows in TRIAL_ROWS:
             rows = sample[:n_rows]
@@ -184,7 +186,14 @@ class Run:
         """Fit and score on one fold; what goes wrong ends this model's run, and is kept."""
         took = "" if limit is None else f" took more than {in_words(max(limit, 0.0))}"
         late = f"left out: fold {number + 1}{took}, too long for all folds"
+        self._load(interrupts)
+        if self.error is not None:
+            return None
         return self._try(lambda: self.run_fold(number), limit, interrupts, late)
+
+    def _load(self, interrupts: Interrupts) -> None:
+        """Import the library, without a limit: a half imported one would fail ever after."""
+        self._try(self._settings, None, interrupts, "")
 
     def _try(
         self, work: Callable[[], Any], limit: float | None, interrupts: Interrupts, late: str
@@ -249,7 +258,7 @@ class Run:
             depth=depth,
             n_file_bytes=next((f.n_file_bytes for f in folds if f.n_file_bytes), None),
             microseconds_per_row=typical[3],
-            settings=self._settings(),
+            settings=self._settings() if folds else {},
             changed={n: v for n, v in self.model.parameters.items() if n not in SILENCING},
             parameters=[fold.settings for fold in folds],
             predictions=self._predictions() if folds else None,
