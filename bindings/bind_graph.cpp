@@ -3,6 +3,7 @@
 #include "arrays.hpp"
 #include "graph/coded.hpp"
 #include "graph/decision_graph.hpp"
+#include "graph/value_order.hpp"
 
 using namespace hedgerow;
 
@@ -170,11 +171,11 @@ Array<std::int32_t> apply_sparse(const DecisionGraph& graph, const SparseTable& 
     std::vector<std::int32_t> leaves(x.n_lines());
     with_lines(x, [&](const auto& rows) {
         in_core(n_jobs, [&](Team& team) {
-            for_dense_blocks(rows, team, [&](const auto* numbers, std::size_t first, std::size_t n,
-                                             Team&) {
-                const auto at = [&](std::size_t i) { return numbers + i * graph.n_features; };
-                graph.find_leaves(n, at, leaves.data() + first);
-            });
+            for_dense_blocks(
+                rows, team, [&](const auto* numbers, std::size_t first, std::size_t n, Team&) {
+                    const auto at = [&](std::size_t i) { return numbers + i * graph.n_features; };
+                    graph.find_leaves(n, at, leaves.data() + first);
+                });
         });
     });
     return array_of(std::move(leaves));
@@ -229,8 +230,10 @@ auto sparse_decision_path(const DecisionGraph& graph, const SparseTable& x) {
     Paths paths;
     with_lines(x, [&](const auto& rows) {
         in_core(1, [&](Team& team) {
-            for_dense_blocks(rows, team, [&](const auto* numbers, std::size_t, std::size_t n,
-                                             Team& own) { paths.add(graph, numbers, n, own); });
+            for_dense_blocks(rows, team,
+                             [&](const auto* numbers, std::size_t, std::size_t n, Team& own) {
+                                 paths.add(graph, numbers, n, own);
+                             });
         });
     });
     return paths.arrays();
@@ -304,4 +307,13 @@ void bind_graph(nb::module_& m) {
         .def("apply", &apply_sparse, "x"_a, "n_jobs"_a = 1)
         .def("decision_path", &decision_path, "x"_a)
         .def("decision_path", &sparse_decision_path, "x"_a);
+
+    m.def(
+        "put_in_order",
+        [](DecisionGraph graph, const std::vector<std::int8_t>& directions) {
+            in_core(1, [&](Team&) { put_in_order(graph, directions); });
+            return graph;
+        },
+        "graph"_a, "directions"_a,
+        "The graph with leaf values that move one way with features: 1 up, -1 down, 0 freely.");
 }

@@ -12,6 +12,8 @@ GrowParams::Criterion criterion_named(const std::string& name) {
     if (name == "entropy" || name == "log_loss") return entropy;
     if (name == "squared_error") return squared_error;
     if (name == "poisson") return poisson;
+    if (name == "absolute_error") return absolute_error;
+    if (name == "quantile") return quantile;
     throw nb::value_error(("unknown criterion '" + name + "'").c_str());
 }
 
@@ -43,7 +45,7 @@ void bind_grow(nb::module_& m) {
                std::int64_t max_features, std::int64_t min_samples_split,
                std::int64_t min_samples_leaf, double min_weight_leaf, double min_impurity_decrease,
                double ccp_alpha, std::uint64_t seed, std::vector<std::int8_t> monotonic,
-               std::vector<std::uint32_t> class_counts) {
+               std::vector<std::uint32_t> class_counts, double quantile) {
                 new (self) GrowParams{.criterion = criterion_named(criterion),
                                       .splitter = splitter_named(splitter),
                                       .n_classes = n_classes,
@@ -56,6 +58,7 @@ void bind_grow(nb::module_& m) {
                                       .min_weight_leaf = min_weight_leaf,
                                       .min_impurity_decrease = min_impurity_decrease,
                                       .ccp_alpha = ccp_alpha,
+                                      .quantile = quantile,
                                       .seed = seed,
                                       .monotonic = std::move(monotonic)};
             },
@@ -64,7 +67,7 @@ void bind_grow(nb::module_& m) {
             "min_samples_split"_a = 2, "min_samples_leaf"_a = 1, "min_weight_leaf"_a = 0.0,
             "min_impurity_decrease"_a = 0.0, "ccp_alpha"_a = 0.0, "seed"_a = 0,
             "monotonic"_a = std::vector<std::int8_t>(),
-            "class_counts"_a = std::vector<std::uint32_t>());
+            "class_counts"_a = std::vector<std::uint32_t>(), "quantile"_a = 0.5);
 
     m.def("grow", &grow_from_arrays, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(),
           "params"_a, "n_jobs"_a = 1, "Grow one tree on the given rows (all when None).");

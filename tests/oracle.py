@@ -18,10 +18,33 @@ EPSILON = np.finfo(float).eps  # scikit-learn calls a node pure at this impurity
 TOLERANCE = 1e-9
 
 
+def quantile_of(y, w, level):
+    """Where the weights reach their share; half-way to the next where they do exactly."""
+    order = np.argsort(y, kind="stable")
+    y, reached = y[order], np.cumsum(w[order])
+    wanted, slack = level * reached[-1], 1e-12 * reached[-1]
+    at = np.flatnonzero(reached >= wanted - slack)[0]
+    halfway = at + 1 < y.size and reached[at] <= wanted + slack
+    return y[at] / 2 + y[at + 1] / 2 if halfway else y[at]
+
+
+def smallest_pinball(y, w, level):
+    """The least mean pinball loss that a constant has on some rows."""
+    above = y - y[:, None]  # one candidate a line
+    return (np.where(above > 0, level * above, (level - 1) * above) @ w).min() / w.sum()
+
+
 def impurities(masks, y, w, criterion):
-    """Impurity and weight of the subsets of rows given by ``masks`` (n_subsets, n_rows)."""
+    """Impurity and weight of the subsets of rows given by ``masks`` (n_subsets, n_rows).
+
+    A number as the criterion is the level of a quantile.
+    """
     masks = np.atleast_2d(masks)
     weight = masks @ w
+    if criterion == "absolute_error":
+        return 2 * impurities(masks, y, w, 0.5)[0], weight
+    if isinstance(criterion, float):
+        return np.array([smallest_pinball(y[m], w[m], criterion) for m in masks]), weight
     if criterion in ("gini", "entropy"):
         share = masks @ (w[:, None] * (y[:, None] == np.unique(y))) / weight[:, None]
         if criterion == "gini":
@@ -194,6 +217,12 @@ def check_tree(estimator, X, y, w=None):
     """
     graph, limits = estimator.graph_, estimator.get_params()
     criterion = limits["criterion"]
+    level = {"absolute_error": 0.5, "quantile": limits.get("quantile")}.get(criterion)
+    criterion = level if criterion == "quantile" else criterion
+
+    def value_of(y, w):
+        return np.average(y, weights=w) if level is None else quantile_of(y, w, level)
+
     X = encode(estimator, X)
     y = (
         np.searchsorted(estimator.classes_, y)
@@ -216,7 +245,7 @@ def check_tree(estimator, X, y, w=None):
         lower = best_gain(
             *node,
             leaf_weight * (1 + TOLERANCE),
-            ordered=limited and n_classes <= 2,
+            ordered=limited and n_classes <= 2 and level is None,
             order=order,
             slack=-slack,
         )
@@ -230,7 +259,7 @@ def check_tree(estimator, X, y, w=None):
         np.testing.assert_allclose(graph.weight[node], weight, rtol=TOLERANCE)
         np.testing.assert_allclose(graph.impurity[node], impurity, rtol=TOLERANCE, atol=noise)
         targets = y[rows, None] == np.arange(n_classes) if n_classes else y[rows, None]
-        value = np.average(targets, axis=0, weights=w[rows])
+        value = [value_of(column, w[rows]) for column in targets.T]
         if order is not None:
             value = [order.clip(v) for v in value[-1:]]
             value = [1 - value[0], *value] if n_classes else value
@@ -278,7 +307,7 @@ def check_tree(estimator, X, y, w=None):
 
     order, feature = None, graph.feature
     if limits.get("monotonic_cst") is not None and n_classes != 1:
-        order = Order(limits["monotonic_cst"], value=lambda y, w: np.average(y, weights=w))
+        order = Order(limits["monotonic_cst"], value=value_of)
     todo, n_seen = [(0, np.flatnonzero(w > 0), 0, order)], 0
     while todo:
         node, rows, depth, order = todo.pop()

@@ -16,10 +16,7 @@ using BoundedSquaredError = BoundedSides<SquaredErrorSides<Stats>>;
 template <class Stats>
 using BoundedPoisson = BoundedSides<PoissonSides<Stats>>;
 
-void check(const Dataset& data, const GrowParams& params) {
-    if (params.monotonic.size() != data.n_features()) {
-        throw std::invalid_argument("one direction is needed for each feature");
-    }
+void check(const GrowParams& params) {
     if (params.for_classes() && params.n_classes != 2) {
         throw std::invalid_argument("directions are for numbers and for two classes");
     }
@@ -30,7 +27,7 @@ void check(const Dataset& data, const GrowParams& params) {
 DecisionGraph grow_bounded(const Dataset& data, Sample sample, const GrowTargets& targets,
                            const GrowParams& params, Team& team) {
     using enum GrowParams::Criterion;
-    check(data, params);
+    check(params);
     if (sample.weights.empty()) sample.weights.assign(sample.rows.size(), 1.0);
     switch (params.criterion) {
         case gini:
@@ -43,6 +40,8 @@ DecisionGraph grow_bounded(const Dataset& data, Sample sample, const GrowTargets
         case poisson:
             return grow_regressor<BoundedPoisson, false>(data, std::move(sample), targets, params,
                                                          team);
+        default:
+            break;
     }
     throw std::invalid_argument("unknown criterion");
 }

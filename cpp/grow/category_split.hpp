@@ -1,14 +1,15 @@
 // Splitting the categories of one feature into two sets.
 //
 // Two classes and real targets: categories ordered by mean target, best prefix: exact (Breiman et
-// al. 1984). Several classes or outputs: all subsets up to 8 categories, beyond that the order of the first
-// principal component of the class-probability vectors (Coppersmith et al. 1999).
-// Missing values are tried on both sides.
+// al. 1984). Several classes or outputs: all subsets up to 8 categories, beyond that the order of
+// the first principal component of the class-probability vectors (Coppersmith et al. 1999). Missing
+// values are tried on both sides.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/power_method.hpp"
@@ -24,7 +25,8 @@ inline constexpr std::uint32_t most_enumerated_categories = 8;
 namespace detail {
 
 // Scores of the categories along the first principal component of their class probabilities, or of
-// their means, weighted by category weight; power iteration from a fixed start, sign fixed by the caller's sort.
+// their means, weighted by category weight; power iteration from a fixed start, sign fixed by the
+// caller's sort.
 template <class Stats>
 std::vector<double> principal_scores(const Stats& stats, const typename Stats::Number* bins,
                                      const std::vector<std::uint32_t>& present) {
@@ -66,6 +68,36 @@ std::vector<double> principal_scores(const Stats& stats, const typename Stats::N
     return scores;
 }
 
+// Takes the present state of the sides if it is the best so far; left_codes() is asked for then.
+template <class Sides, class Codes>
+void take_categories(const Sides& sides, const SplitRules& rules, std::int32_t feature,
+                     bool missing_left, Split& best, const Codes& left_codes) {
+    if (!rules.allow(sides, feature)) return;
+    const double score = sides.score();
+    if (!rules.better(score, feature, best)) return;
+    best.feature = feature;
+    best.score = score;
+    best.categorical = true;
+    best.missing_left = missing_left;
+    best.left_codes = left_codes();
+}
+
+// The same for the codes that go left, the missing one perhaps among them.
+template <class Sides>
+void take_codes(const Sides& sides, const SplitRules& rules, std::int32_t feature,
+                std::uint32_t missing, std::vector<std::uint32_t> codes, Split& best) {
+    const bool missing_left = std::erase(codes, missing) > 0;
+    take_categories(sides, rules, feature, missing_left, best, [&] { return std::move(codes); });
+}
+
+// A random order cut at a random place: both sides are never empty.
+inline void draw_codes(std::vector<std::uint32_t>& present, Random& random) {
+    for (std::size_t i = present.size() - 1; i > 0; --i) {
+        std::swap(present[i], present[random.below(i + 1)]);
+    }
+    present.resize(1 + random.below(present.size() - 1));
+}
+
 }  // namespace detail
 
 // Tries the category splits of a feature with a histogram over its categories; returns false when
@@ -84,15 +116,8 @@ bool scan_categories(Sides& sides, const typename Sides::Number* bins, const Cod
     const bool has_missing = stats.count(bin(view.n_bins)) > 0;
     if (present.size() + has_missing < 2) return false;
 
-    const auto attempt = [&](bool missing_left, auto&& left_codes) {
-        if (!rules.allow(sides, feature)) return;
-        const double score = sides.score();
-        if (!rules.better(score, feature, best)) return;
-        best.feature = feature;
-        best.score = score;
-        best.categorical = true;
-        best.missing_left = missing_left;
-        best.left_codes = left_codes();
+    const auto attempt = [&](bool missing_left, const auto& left_codes) {
+        detail::take_categories(sides, rules, feature, missing_left, best, left_codes);
     };
 
     using Stats = std::decay_t<decltype(stats)>;
@@ -170,29 +195,10 @@ bool scan_random_categories(Sides& sides, const typename Sides::Number* bins, co
         if (stats.count(bin(code)) > 0) present.push_back(code);
     }
     if (present.size() < 2) return false;
-    // A random order cut at a random place: both sides are never empty.
-    for (std::size_t i = present.size() - 1; i > 0; --i) {
-        std::swap(present[i], present[random.below(i + 1)]);
-    }
-    present.resize(1 + random.below(present.size() - 1));
+    detail::draw_codes(present, random);
     sides.start(total);
-    bool missing_left = false;
-    std::vector<std::uint32_t> codes;
-    for (const auto code : present) {
-        sides.move(bin(code));
-        if (code == view.n_bins) {
-            missing_left = true;
-        } else {
-            codes.push_back(code);
-        }
-    }
-    if (rules.allow(sides, feature) && rules.better(sides.score(), feature, best)) {
-        best.feature = feature;
-        best.score = sides.score();
-        best.categorical = true;
-        best.missing_left = missing_left;
-        best.left_codes = std::move(codes);
-    }
+    for (const auto code : present) sides.move(bin(code));
+    detail::take_codes(sides, rules, feature, view.n_bins, std::move(present), best);
     return true;
 }
 

@@ -114,6 +114,7 @@ template <class Derived, class Stats_>
 class ClassSides {
   public:
     using Stats = Stats_;
+    static constexpr bool ranked = false;  // see grow/quantile_split.hpp
     using Number = typename Stats::Number;
     using Sum = typename Stats::Sum;
 
@@ -409,6 +410,7 @@ class SumSides {
     using Stats = Stats_;
     using Number = double;
     static constexpr bool on_bits = false;
+    static constexpr bool ranked = false;
 
     explicit SumSides(Stats stats) : stats_(stats) {}
 

@@ -15,6 +15,7 @@ DecisionGraph grow_squared_error(const Dataset&, Sample, const GrowTargets&, con
                                  Team&);
 DecisionGraph grow_poisson(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 DecisionGraph grow_several(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
+DecisionGraph grow_quantile(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 DecisionGraph grow_bounded(const Dataset&, Sample, const GrowTargets&, const GrowParams&, Team&);
 
 DecisionGraph grow(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
@@ -32,7 +33,17 @@ namespace {
 DecisionGraph grow_whole(const Dataset& data, Sample sample, const GrowTargets& targets,
                          const GrowParams& params, Team& team) {
     using enum GrowParams::Criterion;
-    if (targets.n_outputs > 1) return grow_several(data, std::move(sample), targets, params, team);
+    const bool by_rank = params.criterion == absolute_error || params.criterion == quantile;
+    if (targets.n_outputs > 1) {
+        if (by_rank || !params.monotonic.empty()) {
+            throw std::invalid_argument("quantiles and directions are for one output");
+        }
+        return grow_several(data, std::move(sample), targets, params, team);
+    }
+    if (!params.monotonic.empty() && params.monotonic.size() != data.n_features()) {
+        throw std::invalid_argument("one direction is needed for each feature");
+    }
+    if (by_rank) return grow_quantile(data, std::move(sample), targets, params, team);
     if (!params.monotonic.empty()) {
         return grow_bounded(data, std::move(sample), targets, params, team);
     }
@@ -45,6 +56,8 @@ DecisionGraph grow_whole(const Dataset& data, Sample sample, const GrowTargets& 
             return grow_squared_error(data, std::move(sample), targets, params, team);
         case poisson:
             return grow_poisson(data, std::move(sample), targets, params, team);
+        default:
+            break;
     }
     throw std::invalid_argument("unknown criterion");
 }

@@ -20,6 +20,7 @@
 #include "grow/gathered.hpp"
 #include "grow/histogram.hpp"
 #include "grow/partition.hpp"
+#include "grow/quantile_split.hpp"
 #include "grow/random_split.hpp"
 #include "grow/split_search.hpp"
 
@@ -42,6 +43,8 @@ struct Workspace {
     std::vector<typename Stats::Target> own_targets;
     LeftStats<Stats> left;
     std::conditional_t<Sides::on_bits, BitTrees<Sides>, Nothing> bits;
+    // Of the node that was opened last.
+    std::conditional_t<Sides::ranked, QuantileSearch<Stats>, Nothing> quantiles;
     RowBlock block;
     std::vector<std::uint32_t> keys, scratch;
     std::vector<std::uint32_t> features;
@@ -209,6 +212,19 @@ class NodeSearch {
     // Up to four features at once, counted together where counting pays.
     void search_some(const Rows& rows, const std::uint32_t* features, int n, const Views& views,
                      Work& work, const SplitRules& rules, Split& best, bool* varies) const {
+        if constexpr (Sides::ranked) {
+            for (int c = 0; c < n; ++c) {
+                varies[c] =
+                    work.quantiles.scan(work.sides, views[features[c]],
+                                        static_cast<std::int32_t>(features[c]), rows, rules, best);
+            }
+        } else {
+            search_sums(rows, features, n, views, work, rules, best, varies);
+        }
+    }
+
+    void search_sums(const Rows& rows, const std::uint32_t* features, int n, const Views& views,
+                     Work& work, const SplitRules& rules, Split& best, bool* varies) const {
         std::array<const CodeView*, columns_per_pass> counted{};
         std::array<int, columns_per_pass> which{};
         std::array<std::size_t, columns_per_pass + 1> start{};
@@ -245,6 +261,16 @@ class NodeSearch {
     bool search_random(const Rows& rows, std::uint32_t feature, const CodeView& view, Work& work,
                        const SplitRules& rules, Random& random, Split& best) const {
         const auto f = static_cast<std::int32_t>(feature);
+        if constexpr (Sides::ranked) {
+            return work.quantiles.scan_random(work.sides, view, f, rows, work.left, rules, random,
+                                              best);
+        } else {
+            return search_random_sums(rows, f, view, work, rules, random, best);
+        }
+    }
+
+    bool search_random_sums(const Rows& rows, std::int32_t f, const CodeView& view, Work& work,
+                            const SplitRules& rules, Random& random, Split& best) const {
         if (!view.column->categorical) {
             return scan_random(work.sides, view, f, rows, work.left, rules, random, best);
         }

@@ -9,7 +9,7 @@ namespace hedgerow {
 
 // Numbers that can be unlimited use -1 for "no limit".
 struct GrowParams {
-    enum class Criterion { gini, entropy, squared_error, poisson };
+    enum class Criterion { gini, entropy, squared_error, poisson, absolute_error, quantile };
     enum class Splitter { best, random };
 
     Criterion criterion = Criterion::gini;
@@ -24,6 +24,7 @@ struct GrowParams {
     double min_weight_leaf = 0;
     double min_impurity_decrease = 0;
     double ccp_alpha = 0;
+    double quantile = 0.5;  // which one, for the criterion
     std::uint64_t seed = 0;
     std::vector<std::int8_t> monotonic;  // by feature: 1 rises, -1 falls; or empty
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph/route.hpp"
 #include "grow/criterion.hpp"
 #include "grow/node_rows.hpp"
 #include "grow/quantile_list.hpp"
@@ -104,7 +105,7 @@ class QuantileSearch {
         if (groups_.size() < 2) return false;
         std::vector<std::uint32_t> codes;
         for (const Group& group : groups_) codes.push_back(group.code);
-        draw_codes(codes, random);
+        detail::draw_codes(codes, random);
         std::vector<std::uint8_t> in_set(view.n_bins + 1);
         for (const auto code : codes) in_set[code] = 1;
         part(sides, [&](std::uint32_t i) { return in_set[view.at(node.rows[i])] != 0; });
@@ -119,7 +120,6 @@ class QuantileSearch {
         groups_.clear();
         order_.resize(node.n);
         if (n_codes > 8 * std::uint64_t(node.n)) {  // few rows
-            order_.resize(node.n);
             for (std::uint32_t i = 0; i < node.n; ++i) {
                 order_[i] = view.at(node.rows[i]) << 16 | i;
             }
@@ -136,7 +136,8 @@ class QuantileSearch {
             for (std::uint32_t code = 0; code < n_codes; ++code) {
                 const std::uint32_t begin = scratch_[code];
                 scratch_[code + 1] += begin;
-                if (scratch_[code + 1] > begin) groups_.push_back({code, begin, scratch_[code + 1]});
+                if (scratch_[code + 1] > begin)
+                    groups_.push_back({code, begin, scratch_[code + 1]});
             }
             for (std::uint32_t i = 0; i < node.n; ++i) {
                 order_[scratch_[view.at(node.rows[i])]++] = i;
@@ -195,9 +196,10 @@ class QuantileSearch {
                 quantile[group.code] =
                     list_.side_of([&](std::uint32_t i) { return in_group[i] != 0; }).value;
             }
-            std::stable_sort(
-                groups_.begin(), groups_.begin() + n_present_,
-                [&](const Group& a, const Group& b) { return quantile[a.code] < quantile[b.code]; });
+            std::stable_sort(groups_.begin(), groups_.begin() + n_present_,
+                             [&](const Group& a, const Group& b) {
+                                 return quantile[a.code] < quantile[b.code];
+                             });
             for_borders(sides, [&](std::uint32_t k, bool missing_left) {
                 detail::take_categories(sides, rules, feature, missing_left, best, [&] {
                     std::vector<std::uint32_t> codes;

@@ -1,5 +1,6 @@
 #include "grow/sample.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -31,6 +32,21 @@ void Sample::sort_by_class(std::span<const std::int32_t> classes, std::uint32_t 
         const std::size_t place = next[classes[rows[i]]]++;
         sorted[place] = rows[i];
         if (!weights.empty()) sorted_weights[place] = weights[i];
+    }
+    rows = std::move(sorted);
+    weights = std::move(sorted_weights);
+}
+
+void Sample::sort_by_number(std::span<const double> numbers) {
+    std::vector<std::uint32_t> order(rows.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return numbers[rows[a]] < numbers[rows[b]]; });
+    std::vector<Row> sorted(rows.size());
+    std::vector<double> sorted_weights(weights.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        sorted[i] = rows[order[i]];
+        if (!weights.empty()) sorted_weights[i] = weights[order[i]];
     }
     rows = std::move(sorted);
     weights = std::move(sorted_weights);

@@ -25,6 +25,8 @@ struct Sample {
     // Puts the rows in the order of their classes. Splits keep it, so rows of a class can be
     // counted together in every node (see grow/left_stats.hpp).
     void sort_by_class(std::span<const std::int32_t> classes, std::uint32_t n_classes);
+    // Puts the rows in the order of their targets; those of the same one stay as they are.
+    void sort_by_number(std::span<const double> numbers);
 };
 
 // The tree of a sample, pruned.

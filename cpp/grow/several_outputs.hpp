@@ -80,6 +80,7 @@ class SeveralSides {
     using Stats = Stats_;
     using Number = double;
     static constexpr bool on_bits = false;
+    static constexpr bool ranked = false;
 
     explicit SeveralSides(Stats stats)
         : stats_(stats), total_(stats.width()), left_(stats.width()), right_(stats.width()) {}

@@ -64,12 +64,13 @@ struct SplitRules {
     double tolerance;
     std::uint64_t key;  // of the node
     Bounds bounds = {};
-    const std::int8_t* directions = nullptr;  // by feature
+    const std::int8_t* directions = nullptr;  // by feature, where there are any
 
     template <class Sides>
     bool allow(const Sides& sides, std::int32_t feature) const {
         if constexpr (HasBounds<Sides>) {
-            if (!bounds.allow(sides.value_left(), sides.value_right(), directions[feature])) {
+            if (directions != nullptr &&
+                !bounds.allow(sides.value_left(), sides.value_right(), directions[feature])) {
                 return false;
             }
         }

@@ -177,10 +177,17 @@ class TreeGrower {
         DecisionGraph& graph = site.graph;
         Work& work = site.work;
         sum_targets(node, work);
-        const std::int32_t index = graph.add_leaf(
-            node.place, node.size(), stats_.weight(work.total.data()), impurity_of(node, work));
+        const std::int32_t index =
+            graph.add_leaf(node.place, node.size(), stats_.weight(work.total.data()), 0);
         double* value = graph.value.data() + std::size_t(index) * graph.n_outputs;
-        stats_.write_value(work.total.data(), value);
+        if constexpr (Sides::ranked) {
+            const QuantileSide all = work.quantiles.start(stats_, rows_of(node, work));
+            graph.impurity[index] = all.loss / graph.weight[index];
+            *value = all.value;
+        } else {
+            graph.impurity[index] = impurity_of(node, work);
+            stats_.write_value(work.total.data(), value);
+        }
         if constexpr (HasBounds<Sides>) clip(value, node.bounds);
         return index;
     }
@@ -224,35 +231,54 @@ class TreeGrower {
             return !stats_.pure(site.work.total.data());
         } else {
             const auto first = targets_.begin() + node.begin;
-            return std::any_of(first, targets_.begin() + node.end,
-                               [&](Target y) {
-                                   if constexpr (has_several<Stats>) return !stats_.same(y, *first);
-                                   return y != *first;
-                               });
+            return std::any_of(first, targets_.begin() + node.end, [&](Target y) {
+                if constexpr (has_several<Stats>) return !stats_.same(y, *first);
+                return y != *first;
+            });
         }
+    }
+
+    double loss_of(std::int32_t index, const Site& site) const {
+        return limits_.loss_of(site.graph.weight[index], site.graph.impurity[index]);
+    }
+
+    double node_score(std::int32_t index, const Site& site) const {
+        if constexpr (Sides::ranked) {
+            return -loss_of(index, site);
+        } else {
+            return Sides::node_score(stats_, site.work.total.data());
+        }
+    }
+
+    int direction_of(std::uint32_t feature) const {
+        const auto& directions = limits_.params.monotonic;
+        return directions.empty() ? 0 : directions[feature];
     }
 
     // The best split of the node, or none; site.work.total holds the node's stats.
     Split find_split(Node& node, std::int32_t index, const Site& site) {
-        const double node_score = Sides::node_score(stats_, site.work.total.data());
-        const double loss = limits_.loss_of(site.graph.weight[index], site.graph.impurity[index]);
+        const double node_score = this->node_score(index, site), loss = loss_of(index, site);
         SplitRules rules = limits_.rules_for(loss, node_score, node.key);
         if constexpr (HasBounds<Sides>) {
             rules.bounds = node.bounds;
-            rules.directions = limits_.params.monotonic.data();
+            const auto& directions = limits_.params.monotonic;
+            rules.directions = directions.empty() ? nullptr : directions.data();
         }
-        const auto rows = rows_of(node, site.work);
-        Split best;
-        if (node.histogram) {
-            best = search_histogram(node, rules, site);
-        } else if (search_.draws()) {
-            best = search_.search_drawn(rows, node.n_constant, node.key, site.views, site.work,
-                                        rules, node_score + loss);
-        } else {
-            best = search_.search_all(rows, node.n_constant, site.views, site.work, rules);
-        }
+        Split best = search(node, rules, node_score + loss, site);
         if (best.found() && !limits_.gains_enough(best.score, node_score)) best = {};
         return best;
+    }
+
+    Split search(Node& node, const SplitRules& rules, double pure_score, const Site& site) {
+        if constexpr (!Sides::ranked) {
+            if (node.histogram) return search_histogram(node, rules, site);
+        }
+        const auto rows = rows_of(node, site.work);
+        if (!search_.draws()) {
+            return search_.search_all(rows, node.n_constant, site.views, site.work, rules);
+        }
+        return search_.search_drawn(rows, node.n_constant, node.key, site.views, site.work, rules,
+                                    pure_score);
     }
 
     // ---- large nodes: whole histograms, features in parallel ----
@@ -263,7 +289,7 @@ class TreeGrower {
     }
 
     void give_histogram(Node& node, const Site& site) {
-        if (node.histogram || search_.draws()) return;
+        if (Sides::ranked || node.histogram || search_.draws()) return;
         node.histogram = histograms_.take();
         if (!node.histogram) return;
         histograms_.count(rows_of(node, site.work), varying(node, site), node.histogram);
@@ -358,8 +384,7 @@ class TreeGrower {
                        {index, is_left},
                        nullptr};
             if constexpr (HasBounds<Sides>) {
-                child.bounds =
-                    node.bounds.of_child(is_left, limits_.params.monotonic[f], split.middle);
+                child.bounds = node.bounds.of_child(is_left, direction_of(f), split.middle);
             }
             return child;
         };
@@ -512,7 +537,7 @@ class TreeGrower {
             const std::int32_t index = open(node, here);
             if (!may_split(node, index, here)) return;
             if (node.size() > limit) give_histogram(node, here);
-            const double node_score = Sides::node_score(stats_, site.work.total.data());
+            const double node_score = this->node_score(index, here);
             Split split = find_split(node, index, here);
             if (!histograms_.has_more()) node.histogram = nullptr;  // one is left for the next
             if (!split.found()) return;

@@ -180,10 +180,15 @@ class DecisionGraph:
     @overload
     def decision_path(self, x: SparseTable) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32]]: ...
 
+def put_in_order(graph: DecisionGraph, directions: Sequence[int]) -> DecisionGraph:
+    """
+    The graph with leaf values that move one way with features: 1 up, -1 down, 0 freely.
+    """
+
 class GrowParams:
     """How a tree is grown; -1 means no limit."""
 
-    def __init__(self, *, criterion: str = 'gini', splitter: str = 'best', n_classes: int = 0, max_depth: int = -1, max_leaf_nodes: int = -1, max_features: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, min_impurity_decrease: float = 0.0, ccp_alpha: float = 0.0, seed: int = 0, monotonic: Sequence[int] = [], class_counts: Sequence[int] = []) -> None: ...
+    def __init__(self, *, criterion: str = 'gini', splitter: str = 'best', n_classes: int = 0, max_depth: int = -1, max_leaf_nodes: int = -1, max_features: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, min_impurity_decrease: float = 0.0, ccp_alpha: float = 0.0, seed: int = 0, monotonic: Sequence[int] = [], class_counts: Sequence[int] = [], quantile: float = 0.5) -> None: ...
 
 def grow(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams, n_jobs: int = 1) -> DecisionGraph:
     """Grow one tree on the given rows (all when None)."""

@@ -8,31 +8,29 @@ from hedgerow import _parameters as parameters
 from hedgerow._directions import DIRECTIONS, DIRECTIONS_TEXT
 from hedgerow._engine import GrowParams
 from hedgerow._estimator import parameter
-from hedgerow._parameters import MAX_FEATURES, Rule, count, integer, real
+from hedgerow._parameters import MAX_FEATURES, count, integer, real
 from hedgerow._table_model import BinParameters, TableModel
 
 # scikit-learn's name of a criterion -> the engine's
 CLASSIFICATION_CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
-REGRESSION_CRITERIA = {"squared_error": "squared_error", "poisson": "poisson"}
+MEAN_CRITERIA = {"squared_error": "squared_error", "poisson": "poisson"}
+REGRESSION_CRITERIA = MEAN_CRITERIA | {
+    "absolute_error": "absolute_error",
+    "friedman_mse": "squared_error",
+    "quantile": "quantile",
+}
 ENGINE_CRITERIA = CLASSIFICATION_CRITERIA | REGRESSION_CRITERIA
-_FUTURE_CRITERIA = ("absolute_error", "friedman_mse")
-
-
-def _check_regression(name: str, value: Any) -> None:
-    if isinstance(value, str) and value in _FUTURE_CRITERIA:
-        raise NotImplementedError(
-            f"'criterion' {value!r} is not supported yet; use one of "
-            + ", ".join(repr(option) for option in REGRESSION_CRITERIA)
-            + "."
-        )
-    parameters.check_option(name, value, REGRESSION_CRITERIA)
 
 
 CLASSIFICATION_CRITERION = parameters.option(*CLASSIFICATION_CRITERIA)
-REGRESSION_CRITERION = Rule('{"squared_error", "poisson"}', _check_regression)
+MEAN_CRITERION = parameters.option(*MEAN_CRITERIA)
+REGRESSION_CRITERION = parameters.option(*REGRESSION_CRITERIA)
 GINI_TEXT = 'What a split decreases; "log_loss" is another name of "entropy".'
-SQUARED_ERROR_TEXT = (
-    'What a split decreases. "poisson" is for counts: targets must not be negative.'
+MEAN_TEXT = 'What a split decreases. "poisson" is for counts: targets must not be negative.'
+REGRESSION_TEXT = (
+    'What a split decreases. "absolute_error" predicts medians, "quantile" the quantile '
+    '``quantile``, the others means; "poisson" is for counts: targets must not be negative; '
+    '"friedman_mse" is another name of "squared_error".'
 )
 MERGE_TEXT = (
     "Take out splits that leave no fewer training rows wrong: two leaves of one parent become one "
@@ -86,6 +84,19 @@ class MonotonicParameter(TableModel):
     monotonic_cst: Any = parameter(None, DIRECTIONS, DIRECTIONS_TEXT)
 
 
+class QuantileParameter(TableModel):
+    """The parameter of trees whose leaves predict a quantile."""
+
+    quantile: float | None = parameter(
+        None, parameters.OPTIONAL_OPEN_SHARE, 'Which quantile, for ``criterion="quantile"``.'
+    )
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.criterion == "quantile" and self.quantile is None:
+            raise ValueError("criterion 'quantile' needs 'quantile', a number between 0 and 1.")
+
+
 class FeatureDrawParameter(TableModel):
     """The parameter of trees that look at drawn features."""
 
@@ -96,8 +107,13 @@ class FeatureDrawParameter(TableModel):
     )
 
 
-def check_poisson(criterion: str, y: np.ndarray) -> None:
+def check_criterion(criterion: str, y: np.ndarray) -> None:
     """Refuse targets that do not suit the criterion."""
+    if y.ndim > 1 and criterion in ("absolute_error", "quantile"):
+        raise ValueError(
+            f"criterion {criterion!r} is for one output, y has {y.shape[1]}: fit a model for each, "
+            "or use 'squared_error'."
+        )
     if criterion != "poisson":
         return
     if y.min() < 0:
@@ -145,5 +161,6 @@ def grow_params(
         "min_weight_leaf": float(given("min_weight_fraction_leaf", 0.0) * total_weight),
         "min_impurity_decrease": float(given("min_impurity_decrease", 0.0)),
         "ccp_alpha": float(given("ccp_alpha", 0.0)),
+        "quantile": float(given("quantile", None) or 0.5),
     }
     return GrowParams(**(values | fixed))

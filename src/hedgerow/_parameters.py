@@ -146,6 +146,11 @@ def _check_optional_bool(name: str, value: Any) -> None:
         refuse(name, "True, False or None", value)
 
 
+def _check_optional_share(name: str, value: Any) -> None:
+    if value is not None and (not is_real(value) or not 0 < value < 1):
+        refuse(name, "a number between 0 and 1, both excluded, or None", value)
+
+
 def _check_share(name: str, value: Any) -> None:
     if not is_real(value) or not 0 < value < 1:
         refuse(name, "a number between 0 and 1, both excluded", value)
@@ -195,6 +200,7 @@ FLAG = Rule("bool", _check_bool)
 OPTIONAL_FLAG = Rule("bool or None", _check_optional_bool)
 FLAG_OR_FUNCTION = Rule("bool or callable", _check_bool_or_callable)
 OPEN_SHARE = Rule("float", _check_share)
+OPTIONAL_OPEN_SHARE = Rule("float or None", _check_optional_share)
 SEED = Rule("int, RandomState instance or None", _check_seed)
 PRESET = option("paper", optional=True)
 CLASS_WEIGHT = Rule('dict, list of dict, "balanced" or None', _check_class_weight("balanced"))

@@ -14,11 +14,15 @@ CRITERIA = {
     "entropy": (DecisionTreeClassifier, "classes"),
     "squared_error": (DecisionTreeRegressor, "reals"),
     "poisson": (DecisionTreeRegressor, "counts"),
+    "absolute_error": (DecisionTreeRegressor, "reals"),
+    "quantile": (DecisionTreeRegressor, "reals"),
 }
 criteria = pytest.mark.parametrize("criterion", CRITERIA)
 
 
 def grow(criterion, table, **parameters):
+    if criterion == "quantile":
+        parameters["quantile"] = 0.7
     estimator = CRITERIA[criterion][0](
         criterion=criterion,
         max_bins=None,

@@ -13,7 +13,7 @@ from sklearn import tree as sklearn_tree
 import hedgerow
 
 CLASSIFIER_CRITERIA = ("gini", "entropy")
-REGRESSOR_CRITERIA = ("squared_error", "poisson")
+REGRESSOR_CRITERIA = ("squared_error", "poisson", "absolute_error")
 LIMITS = [
     {},
     {"max_depth": 1},
@@ -43,7 +43,7 @@ def sample(criterion, n_rows=240, n_features=4, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features)).astype(np.float32).astype(float)
     signal = X[:, 0] + np.sin(3 * X[:, 1]) + X[:, 2] * X[:, -1]
-    if criterion == "squared_error":
+    if criterion in ("squared_error", "absolute_error"):
         y = signal + 0.3 * rng.normal(size=n_rows)
     elif criterion == "poisson":
         y = np.exp(0.5 * signal) * rng.uniform(0.5, 1.5, size=n_rows)

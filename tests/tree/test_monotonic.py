@@ -52,12 +52,16 @@ GROWTH = {
 
 
 @pytest.mark.parametrize("growth", GROWTH)
-@pytest.mark.parametrize("criterion", ["squared_error", "poisson", "gini", "entropy"])
+@pytest.mark.parametrize(
+    "criterion", ["squared_error", "poisson", "absolute_error", "quantile", "gini", "entropy"]
+)
 def test_trees_keep_to_the_directions_in_every_cell(criterion, growth):
     classes = criterion in ("gini", "entropy")
     X, y = noisy(classes=classes)
     kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
     settings = {"criterion": criterion, "categorical_features": [3], **GROWTH[growth]}
+    if criterion == "quantile":
+        settings["quantile"] = 0.8
     tree = kind(monotonic_cst=DIRECTIONS, **settings).fit(X, y)
     assert tree.n_splits_ > 5
     assert_monotone(tree, DIRECTIONS, categories=CATEGORIES)
@@ -94,6 +98,7 @@ CRITERIA = {
     "entropy": (DecisionTreeClassifier, "classes"),
     "squared_error": (DecisionTreeRegressor, "reals"),
     "poisson": (DecisionTreeRegressor, "counts"),
+    "absolute_error": (DecisionTreeRegressor, "reals"),
 }
 
 
@@ -218,6 +223,7 @@ def test_results_do_not_depend_on_n_jobs():
 
 
 REFUSED = {
+    "two outputs": ({}, "not supported with multiple outputs"),
     "three classes": ({}, "not supported with multiclass classification: y has 3 classes"),
     "too few": ({"monotonic_cst": [1]}, "monotonic_cst has shape 1 but the input data X has 4"),
     "no direction": ({"monotonic_cst": [1, 2, 0, 0]}, "monotonic_cst must be None or an array"),
@@ -238,6 +244,8 @@ def test_refusals_say_what_was_wrong(kind, case):
     X, y = noisy(60, classes=True)
     if case == "three classes":
         y[0] = 2
+    if case == "two outputs":
+        y = np.column_stack([y, 1 - y])
     with pytest.raises(ValueError, match=message):
         kind(**({"monotonic_cst": DIRECTIONS} | settings)).fit(X, y)
 

@@ -23,8 +23,8 @@ from hedgerow._graph_model import GraphModel
 from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
     GINI_TEXT,
-    REGRESSION_CRITERION,
-    SQUARED_ERROR_TEXT,
+    MEAN_CRITERION,
+    MEAN_TEXT,
 )
 from hedgerow._parameters import SEED, count, integer, real, resolve_n_jobs
 from hedgerow._table import Table
@@ -318,7 +318,7 @@ class TreeNetworkRegressor(TableRegressor, _TreeNetwork):
     11
     """
 
-    criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
+    criterion: str = parameter("squared_error", MEAN_CRITERION, MEAN_TEXT)
     encoder_: DecisionTreeRegressor = fitted("decision tree", _ENCODER_TEXT)
     output_: DecisionTreeRegressor = fitted("decision tree", _OUTPUT_TEXT)
     _tree = DecisionTreeRegressor

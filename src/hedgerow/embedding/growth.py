@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from hedgerow._engine import DecisionGraph
 from hedgerow._estimator import Settings
-from hedgerow._growth import check_poisson
+from hedgerow._growth import check_criterion
 from hedgerow._parameters import resolve_n_jobs
 from hedgerow._table import Table
 from hedgerow.embedding.layer import AnchorLayer, activation_names, own_anchors
@@ -58,7 +58,7 @@ class LayerLearner:
     ) -> tuple[AnchorLayer, TrainingRows]:
         """The layer, and the training rows as it sees them."""
         settings, encoded = self.settings, table.matrix()
-        check_poisson(settings.criterion, table.targets)
+        check_criterion(settings.criterion, table.targets)
         if table.classes is None:  # votes are columns of the embedding, in its precision
             check_numbers("y", table.targets, encoded.dtype)
         n_categories = count_categories(table.categories)

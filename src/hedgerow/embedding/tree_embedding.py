@@ -18,8 +18,8 @@ from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
     GINI_TEXT,
-    REGRESSION_CRITERION,
-    SQUARED_ERROR_TEXT,
+    MEAN_CRITERION,
+    MEAN_TEXT,
 )
 from hedgerow._parameters import Rule, resolve_n_jobs
 from hedgerow._table import Table
@@ -429,7 +429,7 @@ class TreeEmbeddingRegressor(TableRegressor, _TreeEmbedding):
         'heads on ("raw", "rbf", "vote") and on parts of it, by their error on rows left out, and '
         "drops what is of no use.",
     )
-    criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
+    criterion: str = parameter("squared_error", MEAN_CRITERION, MEAN_TEXT)
 
     def _head_learner(self, settings: Settings, blends: bool, table: Table) -> HeadLearner:
         return NumberHeadLearner(settings, blends)

@@ -23,9 +23,10 @@ from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
     GINI_TEXT,
     REGRESSION_CRITERION,
-    SQUARED_ERROR_TEXT,
+    REGRESSION_TEXT,
     GrowthParameters,
     MonotonicParameter,
+    QuantileParameter,
 )
 from hedgerow._learner import Grown
 from hedgerow._progress import members_progress, with_callbacks
@@ -314,9 +315,11 @@ class ForestClassifier(SeveralOutputsClassifier, OutOfBagClassifier, ForestModel
         return self.forest_.predict_class(encoded, parameters.resolve_n_jobs(self.n_jobs))
 
 
-class ForestRegressor(TableRegressor, OutOfBagRegressor, LeafTargets, ForestModel):
+class ForestRegressor(
+    TableRegressor, OutOfBagRegressor, LeafTargets, QuantileParameter, ForestModel
+):
     """A forest of regression trees."""
 
-    criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
+    criterion: str = parameter("squared_error", REGRESSION_CRITERION, REGRESSION_TEXT)
     _tree = DecisionTreeRegressor
     _many_outputs = True

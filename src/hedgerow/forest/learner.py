@@ -16,7 +16,7 @@ from hedgerow import _parameters as parameters
 from hedgerow._directions import directions_of
 from hedgerow._engine import Dataset, Forest, ForestParams, GrowParams
 from hedgerow._estimator import Settings
-from hedgerow._growth import check_poisson, grow_params
+from hedgerow._growth import check_criterion, grow_params
 from hedgerow._table import Table
 
 
@@ -157,7 +157,7 @@ class ForestLearner:
             new trees say.
         """
         data, weights = binned.data, binned.weights
-        check_poisson(self.settings.criterion, binned.targets)
+        check_criterion(self.settings.criterion, binned.targets)
         n_rows = data.n_rows if rows is None else len(rows)
         grown_on = weights if weights is None or rows is None else weights[rows]
         total = float(n_rows) if grown_on is None else float(grown_on.sum())

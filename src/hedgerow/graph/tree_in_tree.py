@@ -21,12 +21,15 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
 from hedgerow import _parameters as parameters
+from hedgerow._directions import directions_of
 from hedgerow._engine import (
     DecisionGraph,
     GrowParams,
+    PackedGraphs,
     TreeInTreeParams,
     grow,
     grow_tree_in_tree,
+    prune,
     standard_scale,
     trim,
 )
@@ -37,12 +40,12 @@ from hedgerow._graph_model import (
     has_oblique_tests,
     sum_by_feature,
 )
-from hedgerow._growth import CLASSIFICATION_CRITERION, GINI_TEXT, grow_params
+from hedgerow._growth import CLASSIFICATION_CRITERION, GINI_TEXT, MonotonicParameter, grow_params
 from hedgerow._learner import Grown, Learner, n_rows_of, weight_of
 from hedgerow._table import Table
 from hedgerow._table_model import BinParameters, ClassWeightParameter
-from hedgerow.tree.alternating import tune
-from hedgerow.tree.price import HeldOut, Part
+from hedgerow.tree.alternating import in_order, tune
+from hedgerow.tree.price import HeldOut, Part, price_unit
 from hedgerow.tree.starting import InitParameter, grow_start
 
 # C="auto": prices of graphs, as multiples of CART's, and the rows that judge them.
@@ -80,6 +83,7 @@ class _Growth:
     validation: np.ndarray | None  # rows that choose the round
     weights: np.ndarray | None
     start: DecisionGraph | None
+    directions: list[int]  # of the features, where predictions are monotone
     n_jobs: int
 
     def on(self, part: Part) -> "_Growth":
@@ -125,12 +129,45 @@ class _Growth:
                 min_samples_leaf=self._min_samples_leaf,
                 max_bins=self.settings.max_bins,
                 n_jobs=self.n_jobs,
+                directions=self.directions,
             )
+        found = self._finished(graph, grown["rounds"], grown["C"], max_splits)
+        if not self.directions:
+            return found
+        # Values that are put in order afterwards can cost a graph more than its shape gains.
+        other = self._finished(self._kept_tree(found.C), found.rounds, found.C, max_splits)
+        return min(found, other, key=self._cost)
+
+    def _finished(
+        self,
+        graph: DecisionGraph,
+        rounds: dict[str, np.ndarray],
+        C: float,
+        max_splits: int | None,
+    ) -> _Candidate:
+        """A graph within a number of splits, its values in the order of the directions."""
         graph, removed = trim(
             graph, self.data, self.train, self.table.targets, self.weights,
-            params, max_splits or graph.n_splits, self.n_jobs, self.numbers,
+            self._params(C), max_splits or graph.n_splits, self.n_jobs, self.numbers,
         )  # fmt: skip
-        return _Candidate(graph, removed, grown["rounds"], grown["C"])
+        return _Candidate(in_order(graph, self.directions), removed, rounds, C)
+
+    def _kept_tree(self, C: float) -> DecisionGraph:
+        """The tree that kept to the directions while it grew, pruned at a price."""
+        params = self._micro(monotonic=self.directions)
+        targets = self.table.targets
+        tree = grow(self.data, self.train, targets, self.weights, params, self.n_jobs)
+        return prune(tree, C * price_unit(self.table, tree))
+
+    def _cost(self, found: _Candidate) -> float:
+        """What a graph leaves of the squared error, and the price of its splits."""
+        graph, taken = found.graph, slice(None) if self.train is None else self.train
+        targets = self.table.targets[taken]
+        truth = np.eye(graph.n_outputs)[targets] if self.table.n_classes else targets[:, None]
+        said = PackedGraphs([graph]).predict(self.table.matrix()[taken])
+        weights = None if self.weights is None else self.weights[taken]
+        lost = np.average(((said - truth) ** 2).sum(axis=1), weights=weights)
+        return float(lost) / (price_unit(self.table, graph) or 1.0) + found.C * graph.n_splits
 
     def unpruned_tree(self) -> DecisionGraph:
         """The first micro-tree at no price: what all pruned ones are part of."""
@@ -216,7 +253,15 @@ class TreeInTreeLearner(Learner):
         start = None
         if self.init is not None:
             start = grow_start(self.init, table, train, weights, seed).graph
-        growth = _Growth(settings, table, train, validation, weighed, start, self.n_jobs)
+        directions = directions_of(settings.monotonic_cst, table)
+        if directions and settings.micro_trees != "axis":
+            raise ValueError(
+                f"monotonic_cst needs micro_trees='axis', got {settings.micro_trees!r}: oblique "
+                "tests weigh several features."
+            )
+        growth = _Growth(
+            settings, table, train, validation, weighed, start, directions, self.n_jobs
+        )
         C = settings.C
         if parameters.is_word(C, "auto"):
             C, growth = self._at_best_price(growth, weights)
@@ -283,7 +328,7 @@ _OPEN = {"router_gain": 0.5, "keep_round": "best"}
 _PAPER = {"router_gain": 0.0, "keep_round": "last"}
 
 
-class _TreeInTree(InitParameter, BinParameters):
+class _TreeInTree(InitParameter, MonotonicParameter, BinParameters):
     micro_trees: str = parameter(
         "axis",
         parameters.option("axis", "oblique", "mixed"),

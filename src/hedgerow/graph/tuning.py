@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from hedgerow import _parameters as parameters
+from hedgerow._directions import directions_of
 from hedgerow._graph_model import GraphModel, shared_gains
 from hedgerow._learner import Grown
 from hedgerow._table import Table
@@ -47,8 +48,8 @@ def fine_tune(
 ) -> Any:
     """Optimise the tests of a fitted tree or decision graph one after the other.
 
-    The error on the given rows never rises. Tests that send all rows one way are taken out, so the
-    graph may become smaller; it never grows.
+    The error on the given rows never rises, and a ``monotonic_cst`` of the model stays kept. Tests
+    that send all rows one way are taken out, so the graph may become smaller; it never grows.
 
     Parameters
     ----------
@@ -104,6 +105,7 @@ def fine_tune(
         min_samples_leaf=min_samples_leaf,
         max_bins=None,
         n_jobs=parameters.resolve_n_jobs(n_jobs),
+        directions=directions_of(getattr(winner, "monotonic_cst", None), table),
     )
     scale = getattr(winner, "scale_", None)
     return model.with_graph(Grown(graph, shared_gains(graph, table, None, weights, scale)))

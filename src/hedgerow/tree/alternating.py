@@ -9,14 +9,22 @@ take the majority or the mean of their rows. Neither step can raise the training
 engine (``cpp/tao``), which reads any tree or decision graph.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hedgerow import _parameters as parameters
-from hedgerow._engine import DecisionGraph, TuneParams, fine_tune, prune
+from hedgerow._directions import directions_of
+from hedgerow._engine import (
+    DecisionGraph,
+    PackedGraphs,
+    TuneParams,
+    fine_tune,
+    prune,
+    put_in_order,
+)
 from hedgerow._estimator import Settings, fitted, parameter
 from hedgerow._graph_model import (
     GraphClassifier,
@@ -26,8 +34,9 @@ from hedgerow._graph_model import (
 )
 from hedgerow._growth import (
     CLASSIFICATION_CRITERION,
-    REGRESSION_CRITERION,
+    MEAN_CRITERION,
     GrowthParameters,
+    MonotonicParameter,
 )
 from hedgerow._learner import Grown, Learner, n_rows_of
 from hedgerow._table import Table
@@ -47,6 +56,7 @@ def tune(
     min_samples_leaf: int,
     max_bins: int | None,
     n_jobs: int,
+    directions: Sequence[int] = (),
     after_pass: Callable[[float], None] | None = None,
 ) -> DecisionGraph:
     """A graph with its tests optimised on some rows of a table.
@@ -57,19 +67,64 @@ def tune(
         With those of the classes.
     max_bins : int or None
         Of the thresholds that are tried. Tests of the graph that lie between two bins move.
+    directions : sequence of int
+        Of the features, see :func:`in_order`. A pass may then lose more by the order of the values
+        than it gains; the passes end before such a one.
     after_pass : callable, default=None
         Called with the training error at the start and after each pass.
     """
     numbers = None
     if has_oblique_tests(graph):
         numbers = table.matrix().astype(np.float64, copy=False)
-    limits = TuneParams(
-        n_classes=table.n_classes,
-        max_passes=parameters.limit(max_passes),
-        min_samples_leaf=parameters.limit(min_samples_leaf),
-    )
     data = table.bins(max_bins, n_jobs)
-    return fine_tune(graph, data, rows, table.targets, weights, limits, n_jobs, numbers, after_pass)
+
+    def tuned(
+        graph: DecisionGraph, n_passes: int, after_pass: Callable[[float], None] | None = None
+    ) -> DecisionGraph:
+        limits = TuneParams(
+            n_classes=table.n_classes,
+            max_passes=parameters.limit(n_passes),
+            min_samples_leaf=parameters.limit(min_samples_leaf),
+        )
+        targets = table.targets
+        return fine_tune(graph, data, rows, targets, weights, limits, n_jobs, numbers, after_pass)
+
+    if not directions:
+        return tuned(graph, max_passes, after_pass)
+    best, lost = graph, np.inf
+    for n_passes in range(max_passes + 1):
+        tried = in_order(tuned(best, 1) if n_passes else best, directions)
+        loss = _training_loss(tried, table, rows, weights)
+        if loss >= lost:
+            break
+        best, lost = tried, loss
+        if after_pass is not None:
+            after_pass(loss)
+    return best
+
+
+def in_order(graph: DecisionGraph, directions: Sequence[int]) -> DecisionGraph:
+    """The graph with leaf values that move one way with the features that have a direction.
+
+    1 is up, -1 down; none at all leaves the graph as it is.
+    """
+    if not directions:
+        return graph
+    if has_oblique_tests(graph):
+        raise ValueError(
+            "monotonic_cst needs tests of single features, and the graph has oblique ones."
+        )
+    return put_in_order(graph, directions)
+
+
+def _training_loss(
+    graph: DecisionGraph, table: Table, rows: np.ndarray | None, weights: np.ndarray | None
+) -> float:
+    """The share of wrong classes, or the mean squared error."""
+    taken = slice(None) if rows is None else rows
+    values, targets = PackedGraphs([graph]).predict(table.matrix()[taken]), table.targets[taken]
+    wrong = values.argmax(axis=1) != targets if table.n_classes else (values[:, 0] - targets) ** 2
+    return float(np.average(wrong, weights=None if weights is None else weights[taken]))
 
 
 @dataclass(frozen=True)
@@ -101,6 +156,7 @@ class AlternatingLearner(Learner):
             # The tests of another model can lie anywhere.
             max_bins=settings.max_bins if self.init is None else None,
             n_jobs=self.n_jobs,
+            directions=directions_of(settings.monotonic_cst, table),
             after_pass=history.append,
         )
         scale = start.facts.get("scale_")
@@ -130,7 +186,7 @@ class AlternatingLearner(Learner):
         return Grown(prune(tree, alpha) if alpha > 0 else tree, {"ccp_alpha_": float(alpha)})
 
 
-class _AlternatingTree(InitParameter, GrowthParameters):
+class _AlternatingTree(InitParameter, MonotonicParameter, GrowthParameters):
     max_passes: int = parameter(
         20,
         parameters.integer(0),
@@ -201,6 +257,6 @@ class TAOTreeRegressor(GraphRegressor, _AlternatingTree):
 
     criterion: str = parameter(
         "squared_error",
-        REGRESSION_CRITERION,
+        MEAN_CRITERION,
         "What a split of CART decreases; the passes that follow lower the squared error.",
     )

@@ -1,8 +1,8 @@
 """Classification and regression trees (CART), drop-in for scikit-learn's.
 
-Greedy binary splits by the largest decrease of Gini impurity, entropy, squared error or Poisson
-deviance, on numbers, categories and missing values as they are. Grown by the engine
-(``cpp/grow``); this module checks parameters and speaks scikit-learn.
+Greedy binary splits by the largest decrease of Gini impurity, entropy, squared or absolute error,
+pinball loss or Poisson deviance, on numbers, categories and missing values as they are. Grown by
+the engine (``cpp/grow``); this module checks parameters and speaks scikit-learn.
 
 Differences from scikit-learn, all of them on purpose: ties between equally good splits are always
 settled the same way, so the default tree is the same in every run; features with more than
@@ -26,11 +26,12 @@ from hedgerow._growth import (
     GINI_TEXT,
     MERGE_TEXT,
     REGRESSION_CRITERION,
-    SQUARED_ERROR_TEXT,
+    REGRESSION_TEXT,
     FeatureDrawParameter,
     GrowthParameters,
     MonotonicParameter,
-    check_poisson,
+    QuantileParameter,
+    check_criterion,
     grow_params,
 )
 from hedgerow._learner import Grown, Learner, n_rows_of, weight_of
@@ -43,7 +44,7 @@ class CartLearner(Learner):
     """Grows a tree by greedy binary splits."""
 
     def check_table(self, table: Table) -> None:
-        check_poisson(self.settings.criterion, table.targets)
+        check_criterion(self.settings.criterion, table.targets)
         if table.n_outputs > 1 and getattr(self.settings, "merge_siblings", False):
             raise ValueError("'merge_siblings' is for one output; y has several.")
 
@@ -139,7 +140,7 @@ class DecisionTreeClassifier(
     merge_siblings: bool = parameter(False, parameters.FLAG, MERGE_TEXT)
 
 
-class DecisionTreeRegressor(GraphRegressor, _DecisionTree):
+class DecisionTreeRegressor(GraphRegressor, QuantileParameter, _DecisionTree):
     """A regression tree.
 
     Examples
@@ -151,5 +152,5 @@ class DecisionTreeRegressor(GraphRegressor, _DecisionTree):
     5
     """
 
-    criterion: str = parameter("squared_error", REGRESSION_CRITERION, SQUARED_ERROR_TEXT)
+    criterion: str = parameter("squared_error", REGRESSION_CRITERION, REGRESSION_TEXT)
     _many_outputs = True
