@@ -135,7 +135,7 @@ def test_the_choice_states_the_held_out_score_of_what_it_chose(cancer):
 
 
 def test_a_limit_is_needed(cancer):
-    with pytest.raises(ValueError, match="'max_latency_us' or 'max_path' must be given"):
+    with pytest.raises(ValueError, match="'max_path' or 'max_flash_bytes' must be given"):
         hedgerow.fit_within(*cancer)
 
 

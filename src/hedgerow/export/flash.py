@@ -88,7 +88,7 @@ def size(model: Any, to: str = "c", *, target: str = "cortex-m0", **settings: An
         raise ValueError(f"'to' must be 'c', got {to!r}.")
     if target not in CHIPS:
         raise ValueError(f"'target' must be one of {', '.join(CHIPS)}, got {target!r}.")
-    given = {"numbers": "float", "leaves": "uint8", "progmem": target == "avr"} | settings
+    given: dict[str, Any] = {"numbers": "float", "leaves": "uint8", "progmem": target == "avr"} | settings
     text = to_c(model, name="model", **given)
     return measured(_use(text), target)
 
