@@ -83,6 +83,25 @@ def test_rounded_leaves_say_what_the_rounded_program_says(name, leaves):
     assert difference <= 1 / 255 or exact.outputs[0].classes is None
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["tree-in-tree-classifier", "binary tree", "oblique"])
+def test_leaves_can_be_classes_alone(name, form):
+    exact = read(example(name)[0])
+    text = to_c(exact, leaves="class", form=form)
+    assert "_proba" not in text and "0 of 2000 rows" in text
+    matrix = adversarial(exact, N_ROWS)
+    same(text, rounded(exact, "class"), matrix, leaves="class", compiler=C99)
+    chosen = run_c(text, exact, matrix, leaves="class").chosen
+    assert (chosen == answers(exact, *evaluate(exact, matrix))[0]).all()
+
+
+def test_one_leaf_can_be_a_class():
+    model = hedgerow.DecisionTreeClassifier().fit([[0.0]] * 3, ["a", "b", "b"])
+    assert run_c(
+        to_c(model, leaves="class"), read(model), np.zeros((2, 1)), leaves="class"
+    ).chosen.tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("name", ["decision-tree-classifier", "binary boosting", "oblique"])
 def test_headers_are_valid_in_cpp_and_by_other_compilers(name):
     program = read(example(name)[0])
@@ -210,6 +229,8 @@ def test_what_c_cannot_hold_is_refused_with_a_reason():
         to_c(example("oblique")[0], numbers="ranks")
     with pytest.raises(ExportError, match="leaves='float'"):
         to_c(example("binary boosting")[0], leaves="uint8")
+    with pytest.raises(ExportError, match="take leaves='uint8' or 'float'"):
+        to_c(example("random-forest-classifier")[0], leaves="class")
     with pytest.raises(ValueError, match="'form' must be one of tables, goto, got 'trees'."):
         to_c(cascade, form="trees")
     with pytest.raises(ValueError, match="'numbers' must be one of"):

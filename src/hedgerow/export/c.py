@@ -16,7 +16,7 @@ from hedgerow.export.rounding import loss, rounded
 from hedgerow.export.words import identifiers
 
 _FORMS = ("tables", "goto")
-_LEAVES = {"double": "double", "float": "float", "uint8": "uint8_t"}
+_LEAVES = {"double": "double", "float": "float", "uint8": "uint8_t", "class": "uint8_t"}
 _BEGINS = r"static inline \w+"
 _N_TESTS = 24
 
@@ -108,9 +108,10 @@ def to_c(
         "int16", "int32": whole numbers. "ranks": numbers as places among the model's thresholds,
         which ``NAME_code(feature, number)`` finds and which lose nothing. NaN is missing, and in
         whole numbers ``NAME_MISSING``.
-    leaves : {"double", "float", "uint8"}, default="double"
+    leaves : {"double", "float", "uint8", "class"}, default="double"
         What values are kept in. Those in double precision are the model's, bit by bit; what the
-        others lose is written in the header.
+        others lose is written in the header. "class": a tree or graph that knows classes alone,
+        without probabilities.
     progmem : bool, default=False
         Whether tables are marked to stay in flash on AVR.
 
@@ -280,6 +281,11 @@ class _Writer:
         classes = program.outputs[0].classes
         if leaves == "uint8":
             return self._whole_api()
+        if leaves == "class":
+            graph = program.graph
+            assert graph is not None
+            place = "_m_leaf(x, 0)" if graph.n_tests else str(graph.values[0].argmax())
+            return _function("int _m_predict(const INPUT *x)", f"return (int){place};")
         if program.graph is not None:
             values = self._table(_LEAVES[leaves], program.graph.values)
             n = program.n_values
@@ -533,7 +539,11 @@ class _Writer:
         ]
         is_class = program.outputs[0].classes is not None
         kind = _LEAVES[self.leaves] if program.graph is not None else "double"
+        if self.leaves == "class":
+            kind = "float"
         checks = f"_m_predict{'_proba' if is_class else ''}(x, p);"
+        if self.leaves == "class":
+            checks = f"for (j = 0; j < {n}; j++) p[j] = j == _m_predict(x);"
         if not is_class and n == 1:
             checks = "p[0] = _m_predict(x);"
         body = [

@@ -88,8 +88,8 @@ def size(model: Any, to: str = "c", *, target: str = "cortex-m0", **settings: An
         raise ValueError(f"'to' must be 'c', got {to!r}.")
     if target not in CHIPS:
         raise ValueError(f"'target' must be one of {', '.join(CHIPS)}, got {target!r}.")
-    given: dict[str, Any] = {"numbers": "float", "leaves": "uint8", "progmem": target == "avr"} | settings
-    text = to_c(model, name="model", **given)
+    given: dict[str, Any] = {"numbers": "float", "leaves": "uint8", "progmem": target == "avr"}
+    text = to_c(model, name="model", **given | settings)
     return measured(_use(text), target)
 
 
@@ -106,7 +106,7 @@ def _use(text: str) -> str:
     return f"{text}\n{body}\n"
 
 
-def measured(source: str, target: str) -> int:
+def measured(source: str, target: str, include: str = ".") -> int:
     """Bytes of flash that the function ``use`` of a C file needs."""
     chip = CHIPS[target]
     found = shutil.which(chip.compiler)
@@ -119,7 +119,8 @@ def measured(source: str, target: str) -> int:
         (place / "use.c").write_text(source)
         command = [
             found, *chip.flags, "-std=c99", "-Os", "-ffunction-sections", "-fdata-sections",
-            "-nostartfiles", "-Wl,--gc-sections", "-Wl,-e,use", "-Wl,-u,use", "use.c", "-o", "use",
+            "-nostartfiles", "-Wl,--gc-sections", "-Wl,-e,use", "-Wl,-u,use", "-I", include,
+            "use.c", "-o", "use",
         ]  # fmt: skip
         ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if ran.returncode:

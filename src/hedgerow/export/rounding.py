@@ -20,19 +20,43 @@ def rounded(program: p.Program, leaves: str) -> p.Program:
 
     "double" leaves it as it is. "float" rounds every leaf to single precision. "uint8" makes them
     whole numbers from 0 to 255: sums of them are exact, and `Walk.factor` makes them values again.
-    A single graph keeps the class of every leaf.
+    A single graph keeps the class of every leaf. "class" makes the leaves of a single graph the
+    classes, in their order: probabilities are 0 and 1.
     """
     if leaves == "double":
         return program
     if leaves == "float":
         walks = [_in_single(step) for step in program.steps]
         return replace(program, steps=tuple(walks))
+    if leaves == "class":
+        return _as_classes(program)
     if len(program.steps) != 1 or not isinstance(program.steps[0], p.Walk):
         raise ExportError(
             "8-bit leaves are for one graph and for means and sums of graphs; "
             f"{program.model} computes more than that: take leaves='float'."
         )
     return replace(program, steps=(_in_bytes(program.steps[0], program.outputs[0].classes),))
+
+
+def _as_classes(program: p.Program) -> p.Program:
+    graph, walk = program.graph, program.steps[0]
+    if graph is None or program.outputs[0].classes is None:
+        raise ExportError(
+            "Leaves are classes in one tree or graph of a classifier alone; "
+            f"{program.model} is more than that: take leaves='uint8' or 'float'."
+        )
+    assert isinstance(walk, p.Walk)
+    chosen = graph.values.argmax(axis=1)
+
+    def ends(side: np.ndarray) -> np.ndarray:
+        return np.where(side < 0, -1 - chosen[-1 - np.minimum(side, -1)], side).astype(np.int32)
+
+    classes = replace(
+        graph, left=ends(graph.left), right=ends(graph.right), values=np.eye(walk.width)
+    )
+    if not graph.n_tests:  # the only leaf
+        classes = replace(graph, values=np.eye(walk.width)[chosen])
+    return replace(program, steps=(replace(walk, graphs=(classes,)),))
 
 
 def _in_single(step: p.Step) -> p.Step:

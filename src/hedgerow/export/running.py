@@ -170,6 +170,10 @@ def run_c(
     answer = f"{name}_predict{'_proba' if is_class else ''}(x + i * {program.n_features}, p)"
     if n == 1 and not is_class:
         answer = f"p[0] = {name}_predict(x + i * {program.n_features})"
+    if leaves == "class":
+        said = f"{name}_predict(x + i * {program.n_features})"
+        answer = f"for (j = 0; j < {n}; j++) p[j] = j == {said}"
+        leaves = "float"
     row = re.findall(r"numbers of type (\w+),", text)[0]
     store = f"x[i] = ({row})read;"
     if numbers == "ranks":
