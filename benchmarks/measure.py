@@ -49,8 +49,8 @@ REGRESSION = {"california_housing", "flights_3m"}
 TEST_FRACTION = 0.25
 PACKAGES = (
     "numpy", "scipy", "pandas", "scikit-learn", "ydf", "lightgbm", "xgboost", "catboost",
-    "interpret-core", "imodels", "pystreed", "emlearn", "m2cgen", "tl2cgen", "lleaves", "onnxruntime",
-    "skl2onnx", "hedgerow",
+    "interpret-core", "imodels", "pystreed", "emlearn", "m2cgen",
+    "tl2cgen", "lleaves", "onnxruntime", "skl2onnx", "hedgerow",
 )  # fmt: skip
 
 

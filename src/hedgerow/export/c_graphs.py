@@ -341,37 +341,45 @@ class Graphs:
         if not n_tests:
             return f"{head}{start}  (void)x;\n  return at;\n}}"
         node = np.array(rows)
-        word = smallest(int(node.max()))[0]
-        self.constants.append(
-            "/* Tests: column and marks, threshold or set, second child, first child. */\n"
-            + grouped(f"{self.name}_tests", word, node)
-        )
+        about = "/* Tests: column and marks, threshold or set, second child, first child. */\n"
+        words = [smallest(int(part.max()))[0] for part in (node[:, 0], node[:, 1], node[:, 2:])]
+        if len(set(words)) == 1:
+            self.constants.append(about + grouped(f"{self.name}_tests", words[0], node))
+            reads = ("test[0]", "test[1]", "test[2 + is_left]")
+        else:  # each as narrow as it can be
+            self.constants += [
+                about + table(f"{self.name}_columns", words[0], node[:, 0]),
+                table(f"{self.name}_places", words[1], node[:, 1]),
+                grouped(f"{self.name}_children", words[2], node[:, 2:]),
+            ]
+            reads = ("_m_columns[at]", "_m_places[at]", "_m_children[at][is_left]")
         if p.AXIS in kinds and not is_inline:
             is_real = self.kind.kind in ("double", "float")
             word_of_cuts = self.kind.type if is_real else _narrowest(cuts, self.kind.type)
             self.constants.append(table(f"{self.name}_thresholds", word_of_cuts, cuts))
-        return head + start + self._walker(word, n_tests, kinds, sides, flags, is_inline)
+        walker = self._walker(reads, n_tests, kinds, sides, flags, is_inline)
+        if reads[0] == "test[0]":
+            row = f"    const {words[0]} *test = _m_tests[at];\n"
+            walker = walker.replace("{\n", "{\n" + row, 1)
+        return head + start + walker
 
     def _walker(
         self,
-        word: str,
+        reads: tuple[str, str, str],
         n_tests: int,
         kinds: set[int],
         sides: set[bool],
         flags: int,
         is_inline: bool,
     ) -> str:
+        """The loop from test to test."""
         missing_left = next(iter(sides)) if len(sides) == 1 else None
-        bound = "INT(&test[1])" if is_inline else "_m_thresholds[INT(&test[1])]"
-        if not is_inline:
-            macro = "REAL" if self.kind.kind in ("double", "float") else "INT"
-            bound = f"{macro}(&_m_thresholds[place])"
-        shift = f" >> {flags}" if flags else ""
-        lines = [f"  while (at < {n_tests}) {{", f"    const {word} *test = _m_tests[at];"]
-        if flags:
-            lines.append("    const INDEX marks = INT(&test[0]);")
-        first = "marks" if flags else "INT(&test[0])"
-        lines.append("    const INDEX place = INT(&test[1]);")
+        macro = "REAL" if self.kind.kind in ("double", "float") else "INT"
+        bound = "place" if is_inline else f"{macro}(&_m_thresholds[place])"
+        column = f"marks >> {flags}" if flags else "marks"
+        lines = [f"  while (at < {n_tests}) {{", f"    const INDEX place = INT(&{reads[1]});"]
+        if flags or kinds != {p.OBLIQUE}:
+            lines.append(f"    const INDEX marks = INT(&{reads[0]});")
         bit = 0
         is_sum = is_set = ""
         if len(kinds) > 1:
@@ -384,13 +392,10 @@ class Graphs:
             ways.append((is_sum, "_m_sum(place, x) < REAL(&_m_sum_bounds[place])"))
         if p.CATEGORY in kinds:
             self.needed.append("_m_has")
-            ways.append((is_set, f"_m_has(place, x[{first}{shift}])"))
+            ways.append((is_set, f"_m_has(place, x[{column}])"))
         if p.AXIS in kinds:
-            left = self.kind.is_left("value", bound if not is_inline else "place", missing_left)
-            ways.append(("", left))
-        if p.AXIS in kinds:
-            value = f"    const INPUT value = x[{first}{shift}];"
-            lines.append(value)
+            ways.append(("", self.kind.is_left("value", bound, missing_left)))
+            lines.append(f"    const INPUT value = x[{column}];")
         if missing_left is None and p.AXIS in kinds:
             lines.append(f"    const int is_missing_left = marks >> {bit} & 1;")
         lines.append("    int is_left;")
@@ -399,7 +404,7 @@ class Graphs:
                 lines.append(f"    if ({condition}) is_left = {left};\n    else")
             else:
                 lines.append(f"    is_left = {left};")
-        lines += ["    at = INT(&test[2 + is_left]);", "  }", f"  return at - {n_tests};", "}"]
+        lines += [f"    at = INT(&{reads[2]});", "  }", f"  return at - {n_tests};", "}"]
         return "\n".join(lines)
 
     def code(self) -> str:
