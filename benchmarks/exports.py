@@ -135,7 +135,8 @@ def theirs(model, X):
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.so"
-        tl2cgen.export_lib(treelite.sklearn.import_model(as_forest(model, X)), toolchain="gcc", libpath=path,
+        forest = treelite.sklearn.import_model(as_forest(model, X))
+        tl2cgen.export_lib(forest, toolchain="gcc", libpath=path,
                            params={"parallel_comp": 8})  # fmt: skip
         predictor = tl2cgen.Predictor(path, nthread=1)
         call = lambda rows: predictor.predict(tl2cgen.DMatrix(rows))  # noqa: E731
