@@ -113,11 +113,11 @@ def render(results):
     records = results.measurements()
     body = [
         "What is counted is said in the script. Graphs are Tree in Tree, trees scikit-learn's of "
-        "as many splits as the graph was allowed. Bytes are those of what predicts a class; `uint8` "
-        "has 8-bit probabilities of all classes as well, which emlearn's form has not; `ranks` "
-        "leaves the coding of the inputs to the caller. m2cgen computes in double precision. A "
-        "dash: it cannot be written (emlearn takes at most 127 features), or does not fit on this "
-        "chip. Each fit is a single run; sizes do not vary.",
+        "as many splits as the graph was allowed. `uint8` has 8-bit probabilities of all classes "
+        "as well, which emlearn's form has not; `ranks` leaves the coding of the inputs to the "
+        "caller. m2cgen computes in double precision. A dash: it cannot be written (emlearn takes "
+        "at most 127 features), or does not fit on this chip. Each fit is a single run; sizes do "
+        "not vary.",
         verdict(records),
     ]
     for chip, title in (("cortex-m0", "Cortex-M0"), ("avr", "ATmega328P")):

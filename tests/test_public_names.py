@@ -117,6 +117,7 @@ PUBLIC = {
         "read",
         "size",
         "to_c",
+        "to_html",
         "to_javascript",
         "to_json",
         "to_onnx",

@@ -12,6 +12,7 @@ Parts
 `c`            one C header: its steps; `c_graphs` its tests and numbers, `c_text` its tables
 `rounding`     leaves in fewer bytes, and what that costs
 `javascript`   an ES module
+`page`         a web page with sliders around that module
 `python`       one file without imports
 `onnx`         ONNX: its steps; `onnx_trees` its graphs, `onnx_graph` its operators
 `sql`          one query; `sql_dialects` what databases spell differently
@@ -26,6 +27,7 @@ from hedgerow.export.c import to_c
 from hedgerow.export.flash import size
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.onnx import to_onnx
+from hedgerow.export.page import to_html
 from hedgerow.export.plain_json import from_json, json_schema, to_json
 from hedgerow.export.program import Program
 from hedgerow.export.python import to_python
@@ -44,6 +46,7 @@ __all__ = [
     "read",
     "size",
     "to_c",
+    "to_html",
     "to_javascript",
     "to_json",
     "to_onnx",

@@ -35,6 +35,26 @@ def sides(graph: p.Graph, test: int, categories: Sequence[Any]) -> tuple[list[An
     return [categories[place] for place in places.tolist() if place < len(categories)], named
 
 
+def columns_of_step(step: p.Step) -> set[int]:
+    """The columns that a step reads."""
+    found: list[Any] = []
+    for attribute in ("columns", "parts", "sources", "fill_columns"):
+        if getattr(step, attribute, None) is not None:
+            found += np.asarray(getattr(step, attribute)).ravel().tolist()
+    if isinstance(step, p.Recode):
+        found.append(step.column)
+    for graph in step.graphs if isinstance(step, p.Walk) else ():
+        found += graph.column[graph.column >= 0].tolist()
+        for oblique in graph.obliques:
+            found += [*oblique.columns.tolist(), *(place for place, _, _ in oblique.tables)]
+    return set(found)
+
+
+def columns_read(program: p.Program) -> set[int]:
+    """The columns that any step reads."""
+    return set().union(*map(columns_of_step, program.steps))
+
+
 def _check_numbers(program: p.Program, categories: list[Sequence[Any] | None]) -> None:
     """Refuse codes of categories that are read as numbers."""
     read: list[np.ndarray] = []

@@ -144,6 +144,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
     return value
 
 

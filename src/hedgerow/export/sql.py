@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.export import program as p
-from hedgerow.export.columns import categories_of, sides
+from hedgerow.export.columns import categories_of, columns_of_step, sides
 from hedgerow.export.facts import header, self_test
 from hedgerow.export.reading import ExportError, read
 from hedgerow.export.sql_dialects import DIALECTS, Dialect
@@ -113,20 +113,7 @@ class _Writer:
         """Whether a step from ``since`` on, or the answer, reads a column."""
         if column in self.program.values or column in self.program.decisions:
             return True
-        return any(column in self._reads(step) for step in self.program.steps[since:])
-
-    def _reads(self, step: p.Step) -> set[int]:
-        found: list[Any] = []
-        for attribute in ("columns", "parts", "sources", "fill_columns"):
-            if getattr(step, attribute, None) is not None:
-                found += np.asarray(getattr(step, attribute)).ravel().tolist()
-        if isinstance(step, p.Recode):
-            found.append(step.column)
-        for graph in step.graphs if isinstance(step, p.Walk) else ():
-            found += graph.column.tolist()
-            for oblique in graph.obliques:
-                found += [*oblique.columns.tolist(), *(place for place, _, _ in oblique.tables)]
-        return set(found)
+        return any(column in columns_of_step(step) for step in self.program.steps[since:])
 
     # The query
 

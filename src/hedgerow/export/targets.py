@@ -9,6 +9,7 @@ import numpy as np
 from hedgerow.export.c import to_c
 from hedgerow.export.javascript import to_javascript
 from hedgerow.export.onnx import to_onnx
+from hedgerow.export.page import to_html
 from hedgerow.export.plain_json import to_json
 from hedgerow.export.python import to_python
 from hedgerow.export.reading import ExportError, read
@@ -50,6 +51,7 @@ class Target:
 TARGETS = {
     "c": Target(".h", to_c, run_c),
     "javascript": Target(".mjs", to_javascript, run_javascript),
+    "html": Target(".html", to_html),
     "json": Target(".json", to_json, run_json),
     "onnx": Target(".onnx", to_onnx, run_onnx),
     "python": Target(".py", to_python, run_python),
