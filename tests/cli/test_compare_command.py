@@ -295,3 +295,10 @@ def test_no_number_is_cut_in_a_narrow_terminal(width):
     assert ("1.2M" in text and "323M" in text) or ("1,234,567" in text and "323,152,000" in text)
     shown = names if width > 150 else ["HeterogeneousForest", "sklearn HistGradientBoosting"]
     assert all(name in text for name in shown)
+
+
+def test_a_score_that_rounds_to_nothing_has_no_sign(run, tmp_path):
+    code, out, _ = run("compare", "diabetes", *QUICK)
+    assert code == 0
+    assert "-0.000" not in out
+    assert "-0.0000" not in (tmp_path / "hedgerow-results" / "report.html").read_text()

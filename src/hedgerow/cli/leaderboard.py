@@ -112,7 +112,8 @@ def _name(name: str, is_wide: bool) -> str:
 
 
 def _score(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 100 else significant(value, 5)
+    # A score that rounds to nothing has no sign.
+    return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 100 else significant(value, 5)
 
 
 def _whole(value: int | None) -> str:

@@ -128,7 +128,12 @@ class Schedule:
         for run in waiting:
             if run.folds:
                 continue
-            run.end_for_time(f"left out: it would take about {in_words(self._expected(run))}")
+            foreseen = run.seconds_per_fold
+            run.end_for_time(
+                "left out: there was no time to try it"
+                if foreseen is None
+                else f"left out: it would take about {in_words(self._expected(run))}"
+            )
 
     def _at_least_one(self, run: Run, interrupts: Interrupts) -> None:
         """A model on as many folds as the time allows, where it suffices for all folds of none."""
