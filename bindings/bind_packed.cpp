@@ -48,13 +48,22 @@ void check_features(const Model& graphs, std::size_t n_features) {
 std::size_t n_rows(const Table& x) { return x.shape(0); }
 std::size_t n_rows(const SparseTable& x) { return x.n_lines(); }
 
+// A thread takes as long to start as some thousand rows to walk through a graph.
+template <class Model>
+int threads_worth(const Model& graphs, std::size_t n_rows, int n_jobs) {
+    constexpr std::size_t walks = 4096;
+    return static_cast<int>(
+        std::min(static_cast<std::size_t>(n_jobs), 1 + n_rows * graphs.n_graphs() / walks));
+}
+
 // Calls body(numbers, first, n, team) on the rows of a table of the graphs' features, or on blocks
 // of them.
 template <class Model, class Body>
 void for_table(const Model& graphs, const Table& x, int n_jobs, const Body& body) {
     check_features(graphs, x.shape(1));
     with_numbers(x, [&](const auto* numbers) {
-        in_core(n_jobs, [&](Team& team) { body(numbers, std::size_t{0}, x.shape(0), team); });
+        in_core(threads_worth(graphs, x.shape(0), n_jobs),
+                [&](Team& team) { body(numbers, std::size_t{0}, x.shape(0), team); });
     });
 }
 

@@ -17,6 +17,8 @@ constexpr std::uint32_t block_rows = 1024;
 // Subtrees of at most this many rows, or this share of all, are grown as one task.
 constexpr std::uint32_t task_rows = 2048;
 constexpr std::uint32_t task_share = 16;
+// A node of fewer cells is summed sooner than the team has woken up, some ten microseconds.
+constexpr std::uint64_t shared_cells = std::uint64_t{1} << 17;
 // Products of two values, summed, must stay finite.
 constexpr double largest_value = 1e100;
 // Means that agree to this share differ by rounding alone.
@@ -108,7 +110,9 @@ class Grower {
             body(b, begin, std::min(begin + block_rows, node.end));
         };
         const std::size_t n_blocks = (node.size() + block_rows - 1) / block_rows;
-        if (!work.alone) return team_.for_each(n_blocks, run);
+        if (!work.alone && std::uint64_t{node.size()} * table_.n_features >= shared_cells) {
+            return team_.for_each(n_blocks, run);
+        }
         for (std::size_t b = 0; b < n_blocks; ++b) run(b, work.worker);
     }
 
