@@ -77,9 +77,14 @@ class Model:
         return self.library == "hedgerow"
 
     @property
+    def package(self) -> str:
+        """What the library is imported as."""
+        return self.module or self.path.partition(".")[0]
+
+    @property
     def library(self) -> str:
         """Name of the library."""
-        return LIBRARIES[self.module or self.path.partition(".")[0]]
+        return LIBRARIES[self.package]
 
     @property
     def weighs_classes(self) -> bool:
@@ -98,7 +103,7 @@ class Model:
     @property
     def is_installed(self) -> bool:
         """Whether the library can be imported."""
-        return importlib.util.find_spec(self.module or self.path.partition(".")[0]) is not None
+        return importlib.util.find_spec(self.package) is not None
 
     def make(
         self, task: Task, *, seed: int = 0, n_jobs: int | None = None, settings: Any = None

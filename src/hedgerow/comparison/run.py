@@ -1,5 +1,6 @@
 """One model on its way through the folds: fitted, scored, weighed, and written down."""
 
+import importlib
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -193,7 +194,12 @@ class Run:
 
     def _load(self, interrupts: Interrupts) -> None:
         """Import the library, without a limit: a half imported one would fail ever after."""
-        self._try(self._settings, None, interrupts, "")
+
+        def load() -> None:
+            importlib.import_module(self.model.package)
+            self._settings()
+
+        self._try(load, None, interrupts, "")
 
     def _try(
         self, work: Callable[[], Any], limit: float | None, interrupts: Interrupts, late: str
