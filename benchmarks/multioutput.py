@@ -46,7 +46,7 @@ def load(name):
         if table.task == "regression":  # so that no output counts for more than another
             y = y / y.std(axis=0)
         frame = frame.drop(columns=others)
-    X = measure.Table(name, frame, table.y).view("codes")
+    X = measure.Table(name, frame, table.y, None).view("codes")
     rows = np.random.default_rng(0).permutation(len(X))[:MOST_ROWS]
     n_test = len(rows) // 4
     return table.task, X, y, np.sort(rows[n_test:]), np.sort(rows[:n_test])

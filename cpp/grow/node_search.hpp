@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Workspace {
     std::vector<std::int32_t> class_rank;  // see NodeSearch::with_own_classes
     std::vector<Number> own_total;
     std::vector<typename Stats::Target> own_targets;
+    std::vector<std::int32_t> own_values;  // of several outputs
     LeftStats<Stats> left;
     std::conditional_t<Sides::on_bits, BitTrees<Sides>, Nothing> bits;
     // Of the node that was opened last.
@@ -161,9 +163,48 @@ class NodeSearch {
             }
             return {node.rows, work.own_targets.data(), node.weights, node.n,
                     work.own_total.data()};
+        } else if constexpr (has_several<Stats>) {
+            return with_own_classes_of_outputs(node, work);
         } else {
             return node;
         }
+    }
+
+    // The same for several outputs: their classes are numbered anew in a matrix of the node's rows.
+    Rows with_own_classes_of_outputs(const Rows& node, Work& work) const {
+        work.sides.use(stats_);
+        if constexpr (Stats::has_classes) {
+            const std::uint32_t n_values = stats_.n_values, n_outputs = stats_.n_outputs_each;
+            work.class_rank.resize(n_values);
+            std::uint32_t n_own = 0;
+            for (std::uint32_t k = 0; k < n_values; ++k) {
+                work.class_rank[k] = static_cast<std::int32_t>(n_own);
+                n_own += node.total[k] > 0;
+            }
+            if (n_own == n_values) return node;
+            work.own_total.clear();
+            for (std::uint32_t k = 0; k < n_values; ++k) {
+                if (node.total[k] > 0) work.own_total.push_back(node.total[k]);
+            }
+            work.own_total.push_back(node.total[n_values]);
+            work.own_total.push_back(node.total[n_values + 1]);
+            work.own_values.clear();
+            for (std::uint32_t i = 0; i < node.n; ++i) {
+                const std::int32_t* of = stats_.row(node.targets[i]);
+                for (std::uint32_t o = 0; o < n_outputs; ++o) {
+                    work.own_values.push_back(work.class_rank[of[o]]);
+                }
+            }
+            work.own_targets.resize(node.n);
+            std::iota(work.own_targets.begin(), work.own_targets.end(), 0u);
+            Stats own = stats_;
+            own.n_values = n_own;
+            own.values = work.own_values.data();
+            work.sides.use(own);
+            return {node.rows, work.own_targets.data(), node.weights, node.n,
+                    work.own_total.data()};
+        }
+        return node;
     }
 
     static bool has_two_values(const CodeView& view) {

@@ -321,6 +321,7 @@ class TreeGrower {
         team_.for_each((n + chunk - 1) / chunk, [&](std::size_t group, int worker) {
             Sides& sides = workspaces_[worker].sides;
             if constexpr (Stats::classes) sides.set_classes(stats_.n_classes);
+            if constexpr (has_several<Stats>) sides.use(stats_);
             for (std::size_t i = group * chunk; i < std::min(n, (group + 1) * chunk); ++i) {
                 const std::uint32_t f = features[node.n_constant + i];
                 varies[i] =

@@ -237,6 +237,7 @@ class Table:
         self._bins: dict[int, Dataset] = {}
         self._encoded: np.ndarray | None = None
         self._whole: tuple[Table, np.ndarray] | None = None  # what it is some rows of
+        self._by_column = False  # a sparse table came as CSC
         self._lock = Lock()  # members that grow in threads make a form once
 
     @classmethod
@@ -254,6 +255,7 @@ class Table:
         """Read a training table for an estimator, which stays as it is until it is fitted."""
         reader = object.__new__(type(estimator))  # scikit-learn writes to it
         vars(reader).update(vars(estimator))
+        by_column = issparse(X) and X.format == "csc"
         schema, X, codes = read_columns(reader, X, categorical_features)
         if y is None:
             raise ValueError(
@@ -264,7 +266,9 @@ class Table:
         check_targets_match(X, targets)
         weights = check_sample_weight(sample_weight, len(targets))
         names_in = getattr(reader, "feature_names_in_", None)
-        return cls(X, schema, codes, targets, classes, weights, names_in)
+        table = cls(X, schema, codes, targets, classes, weights, names_in)
+        table._by_column = by_column
+        return table
 
     @classmethod
     def encoded(
@@ -325,6 +329,11 @@ class Table:
             assert self._whole is not None
             self._X = take_rows(self._whole[0].source, self._whole[1])
         return self._X
+
+    @property
+    def as_given(self) -> Any:
+        """The same, a sparse table column by column where it came so, for other libraries."""
+        return self.source.tocsc() if self._by_column else self.source
 
     def bins(self, max_bins: int | None, n_jobs: int) -> Dataset:
         """The columns as codes; made once for each number of bins (None: one for every value)."""

@@ -14,6 +14,10 @@ from hedgerow._columns import count_rows
 LARGEST = 1e100  # of numbers whose squares are summed
 
 
+class SparseTargetsError(TypeError, ValueError):
+    """Sparse targets: scikit-learn's trees raise the one, its forests the other."""
+
+
 def read_targets(
     y: Any, *, has_classes: bool, many_outputs: bool = False
 ) -> tuple[np.ndarray, Any]:
@@ -22,7 +26,7 @@ def read_targets(
     Classes are an array, or a list of them for several outputs, or None for numbers.
     """
     if issparse(y):
-        raise ValueError("sparse multilabel-indicator for y is not supported.")
+        raise SparseTargetsError("sparse multilabel-indicator for y is not supported.")
     y = check_array(
         y, ensure_2d=False, dtype=None, ensure_min_samples=0, allow_nd=True, input_name="y"
     )

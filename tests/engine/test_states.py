@@ -7,6 +7,7 @@ import pytest
 
 from hedgerow import DecisionTreeClassifier, RandomForestClassifier
 from hedgerow._engine import DecisionGraph, Forest
+from hedgerow._graph_model import check_forest
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3))
@@ -83,8 +84,13 @@ def test_values_of_a_classifier_are_shares(forest, value):
     state = forest.__getstate__()
     values = state["values"].copy()
     values[:2] = value, 1 - value if value != 0.5 else 0.6
-    with pytest.raises(ValueError, match="class shares"):
-        read(state | {"values": values})
+    if not np.isfinite(value):
+        with pytest.raises(ValueError, match="not finite"):
+            read(state | {"values": values})
+        return
+    model = RandomForestClassifier(n_estimators=2, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="do not add up to one"):
+        check_forest(model, read(state | {"values": values}))
 
 
 @pytest.mark.parametrize("name", ["format", "n_features", "n_outputs"])

@@ -69,7 +69,7 @@ def test_rows_out_of_bags_are_asked():
     model = RandomForestClassifier(5, max_samples=0.5)
     learner, table = learner_and_table(model, WINE)
     _, unseen = learner.grow(learner.bin(table), 3, out_of_bag=True)
-    params = learner.params(len(y), X.shape[1], 3, 3, float(len(y)))
+    params = learner.params(len(y), X.shape[1], [3], 3, float(len(y)))
     unseen_by = np.array([params.bag(len(y), place) == 0 for place in range(5)])
     assert_array_equal(unseen.counts, unseen_by.sum(axis=0))
 

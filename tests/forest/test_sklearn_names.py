@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
@@ -121,3 +122,20 @@ def test_scores_after_each_member(kind):
     scores = list(model.staged_score(*data, sample_weight=weights))
     assert len(scores) == 4
     assert scores[-1] == pytest.approx(model.score(*data, sample_weight=weights))
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array"])
+def test_members_of_other_libraries_get_a_sparse_table_as_it_came(kind):
+    table = getattr(sparse, kind)(np.where(X > 3, X, 0))
+
+    class Noting(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            self.kind_ = type(X)
+            return super().fit(X, y, sample_weight)
+
+    for ensemble in (BaggingClassifier(Noting(), 2), AdaBoostClassifier(Noting(), n_estimators=2)):
+        model = ensemble.fit(table, Y)
+        assert {member.kind_ for member in model} == {type(table)}
+        assert_allclose(model.predict_proba(table), model.predict_proba(table.toarray()))
+    with pytest.raises((TypeError, ValueError), match="sparse multilabel-indicator for y"):
+        RandomForestClassifier().fit(X, sparse.csr_array(np.eye(150)))

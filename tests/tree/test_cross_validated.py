@@ -14,6 +14,7 @@ from hedgerow import (
     CrossValidatedTreeRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    HeterogeneousForestClassifier,
     MeanMarginTreeClassifier,
     MeanMarginTreeRegressor,
     NaiveDecisionGraphClassifier,
@@ -251,3 +252,18 @@ def test_two_rows_can(target):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert contest(target).fit([[0.0], [1.0]], [0, 1]).predict([[1.0]]) == [1]
+
+
+@pytest.mark.parametrize("kind", [CrossValidatedTreeClassifier, HeterogeneousForestClassifier])
+def test_classes_are_weighed_in_the_contest_and_in_the_winner(kind):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    y = (X[:, 0] + random.normal(size=300) > 1.3).astype(int)
+    candidates = [("few", DecisionTreeClassifier(max_depth=1)), ("cart", DecisionTreeClassifier())]
+    settings = {"candidates": candidates, "random_state": 0}
+    settings |= {"n_estimators": 5} if kind is HeterogeneousForestClassifier else {}
+    by_class = kind(class_weight={0: 1.0, 1: 4.0}, **settings).fit(X, y)
+    by_row = kind(**settings).fit(X, y, np.where(y == 1, 4.0, 1.0))
+    assert_array_equal(by_class.predict_proba(X), by_row.predict_proba(X))
+    plain = kind(**settings).fit(X, y)
+    assert by_class.predict(X).sum() > plain.predict(X).sum()

@@ -412,7 +412,7 @@ def _growing(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any]
 
 def _fitting(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any]:
     """What joblib is given for a member that reads its table itself."""
-    by_weight, X, y = takes_weights(estimator), table.source, table.labels
+    by_weight, X, y = takes_weights(estimator), table.as_given, table.labels
 
     def task(place: int) -> Any:
         return delayed(fit_member)(

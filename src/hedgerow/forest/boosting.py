@@ -238,7 +238,7 @@ def _growing(table: Table, estimator: Any) -> Fit | None:
 
 def _fitting(table: Table) -> Fit:
     """How members are fitted that read the table themselves."""
-    X, y = table.source, table.labels
+    X, y = table.as_given, table.labels
 
     def fit(place, member, rows=None, weights=None):
         return fit_member(place, member, X, y, weights=weights, rows=rows)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from hedgerow import _parameters as parameters
 from hedgerow._estimator import parameter
 from hedgerow._table import Table
-from hedgerow._table_model import OwnTableParameters
+from hedgerow._table_model import ClassWeightParameter, OwnTableParameters
 from hedgerow.forest.bag import Bag, BagClassifier, BagRegressor
 from hedgerow.forest.draws import Draws
 from hedgerow.forest.learner import n_drawn_rows
@@ -98,7 +98,7 @@ class _HeterogeneousForest(Bag, _CandidatesParameter):
         return {name: chosen.count(name) for name in self.members_[0].scores_}
 
 
-class HeterogeneousForestClassifier(_HeterogeneousForest, BagClassifier):
+class HeterogeneousForestClassifier(_HeterogeneousForest, BagClassifier, ClassWeightParameter):
     """A bag of classification trees of several kinds, each kind where it does best.
 
     Examples
@@ -129,7 +129,10 @@ class HeterogeneousForestClassifier(_HeterogeneousForest, BagClassifier):
 
     def _contest(self, candidates: Any, **settings: Any) -> Any:
         return CrossValidatedTreeClassifier(
-            candidates, categorical_features=self.categorical_features, **settings
+            candidates,
+            categorical_features=self.categorical_features,
+            class_weight=self.class_weight,
+            **settings,
         )
 
     def _kinds(self) -> list[tuple[str, Any]]:

@@ -28,6 +28,7 @@ from hedgerow._folds import folds_of
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow._learner import Grown, Learner
 from hedgerow._table import Table
+from hedgerow._table_model import ClassWeightParameter
 from hedgerow.tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from hedgerow.tree.mean_margin import MeanMarginTreeClassifier, MeanMarginTreeRegressor
 
@@ -65,11 +66,13 @@ class _Trials:
         return cls(splits, weights)
 
     @classmethod
-    def on_rows_left_out(cls, table: Table, rows: np.ndarray, weights: np.ndarray) -> "_Trials":
+    def on_rows_left_out(
+        cls, table: Table, rows: np.ndarray, weights: np.ndarray, judged_by: np.ndarray | None
+    ) -> "_Trials":
         left_out = weights == 0
         if table.weights is not None:
             left_out &= table.weights > 0
-        return cls([(rows, np.flatnonzero(left_out).astype(np.uint32))], table.weights)
+        return cls([(rows, np.flatnonzero(left_out).astype(np.uint32))], judged_by)
 
     def constant_score(self, table: Table) -> float:
         """What a constant would score on the rows that are judged."""
@@ -126,6 +129,8 @@ class ContestLearner(Learner):
     ) -> Grown:
         """The winner's graph on some rows of a table; see :meth:`Learner.grow`."""
         random = check_random_state(seed)
+        class_weight = getattr(self.settings, "class_weight", None)
+        weights = table.weighed(class_weight, weights) if class_weight is not None else weights
         trials, rows = self._trials(table, rows, weights, random)
         scores, entries, failures = dict[str, float](), dict[str, Any](), list[str]()
         for name, candidate in self.candidates.items():
@@ -190,7 +195,8 @@ class ContestLearner(Learner):
                 "'cv' must be an int of at least 2, got None: only members of a bag leave rows out "
                 "to be judged on."
             )
-        return _Trials.on_rows_left_out(table, rows, weights), rows
+        judged_by = table.weighed(getattr(self.settings, "class_weight", None))
+        return _Trials.on_rows_left_out(table, rows, weights, judged_by), rows
 
 
 def _seed_of(candidate: Any, random: np.random.RandomState) -> Any:
@@ -289,7 +295,7 @@ class _CrossValidatedTree(GraphModel):
         return self.estimator_.feature_importances_
 
 
-class CrossValidatedTreeClassifier(GraphClassifier, _CrossValidatedTree):
+class CrossValidatedTreeClassifier(GraphClassifier, ClassWeightParameter, _CrossValidatedTree):
     """The better of an entropy-reducing tree and a mean-margin tree, by cross-validation.
 
     Examples
