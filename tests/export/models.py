@@ -10,7 +10,8 @@ import hedgerow
 from hedgerow.storage import MODELS
 
 REFUSED = {"multi-grained-scanner"}
-# Beside the plain ones: two classes, several links, members of other kinds, features drawn.
+# Beside the plain ones: two classes, several links, members of other kinds, features drawn, leaves
+# that are medians, directions, classes that are no text.
 FURTHER = {
     "binary tree": lambda: _two_classes(hedgerow.DecisionTreeClassifier(max_depth=5)),
     "binary sum": lambda: _two_classes(hedgerow.TreeSumClassifier(max_splits=8)),
@@ -71,8 +72,70 @@ FURTHER = {
         hedgerow.TAOTreeClassifier(max_depth=4, init=hedgerow.MeanMarginTreeClassifier(max_depth=3))
     ),
     "several numbers": lambda: _several(hedgerow.MeanMarginTreeRegressor(max_depth=4)),
+    "median tree": lambda: _numbers(
+        hedgerow.DecisionTreeRegressor(criterion="absolute_error", max_depth=4)
+    ),
+    "quantile tree": lambda: _numbers(
+        hedgerow.DecisionTreeRegressor(criterion="quantile", quantile=0.8, max_depth=4)
+    ),
+    "quantile forest": lambda: _numbers(
+        hedgerow.RandomForestRegressor(12, criterion="quantile", quantile=0.8, keep_targets=True)
+    ),
+    "quantile boosting": lambda: _numbers(
+        hedgerow.GradientBoostingRegressor(
+            loss="quantile",
+            quantile=0.7,
+            max_iter=4,
+            min_samples_leaf=5,
+            interaction_cst=[{0, 1}, {2}],
+        )
+    ),
+    "gamma boosting": lambda: _numbers(
+        hedgerow.GradientBoostingRegressor(loss="gamma", max_iter=4, min_samples_leaf=5), least=1
+    ),
+    "boosted graphs": lambda: _classes(
+        hedgerow.GradientBoostingClassifier(members="graph", max_iter=4, min_samples_leaf=5)
+    ),
+    "absolute sum": lambda: _numbers(hedgerow.TreeSumRegressor(8, loss="absolute_error")),
+    "rising boosting": lambda: _two_classes(
+        hedgerow.GradientBoostingClassifier(
+            monotonic_cst={"age": 1}, max_iter=4, min_samples_leaf=5
+        )
+    ),
+    "rising forest": lambda: _two_classes(
+        hedgerow.RandomForestClassifier(12, monotonic_cst={"age": 1}, random_state=0)
+    ),
+    "rising sum": lambda: _numbers(hedgerow.TreeSumRegressor(8, monotonic_cst={"age": 1})),
+    "bag of boosting": lambda: _classes(
+        hedgerow.BaggingClassifier(
+            hedgerow.GradientBoostingClassifier(max_iter=2, min_samples_leaf=5), 3, random_state=0
+        )
+    ),
+    "oblique graph": lambda: _classes(
+        hedgerow.TreeInTreeClassifier(max_splits=8, micro_trees="oblique")
+    ),
+    "classes of numbers": lambda: _fitted(
+        hedgerow.DecisionTreeClassifier(max_depth=4), lambda y: np.where(y > 5, 1.0, -2.0)
+    ),
+    "truth": lambda: _fitted(hedgerow.DecisionTreeClassifier(max_depth=4), lambda y: y > 5),
+    "several means": lambda: _several(hedgerow.RandomForestRegressor(12, random_state=0)),
     "one leaf": lambda: _numbers(hedgerow.DecisionTreeRegressor(min_samples_split=1000)),
     "empty sum": lambda: _numbers(hedgerow.CompressedRegressor(max_splits=0)),
+}
+# Of classes and labels.
+SEVERAL = {
+    "tree": lambda: _labels(hedgerow.DecisionTreeClassifier(max_depth=5)),
+    "forest": lambda: _labels(hedgerow.RandomForestClassifier(12, random_state=0)),
+    "hard votes": lambda: _labels(
+        hedgerow.BaggingClassifier(
+            hedgerow.DecisionTreeClassifier(max_depth=3), 12, voting="hard", random_state=0
+        )
+    ),
+    "drawn features": lambda: _labels(
+        hedgerow.BaggingClassifier(
+            hedgerow.ExtraTreesClassifier(2, max_depth=3), 3, max_features=0.6, random_state=0
+        )
+    ),
 }
 NAMES = sorted(set(MODELS) - REFUSED) + sorted(FURTHER)
 
@@ -87,15 +150,24 @@ def _two_classes(model):
     return model.fit(X, targets(hedgerow.DecisionTreeClassifier(), X) == "keep"), X
 
 
-def _numbers(model):
+def _numbers(model, least=0):
+    return _fitted(model, lambda y: y + least)
+
+
+def _fitted(model, targets_of):
+    """A model of something that follows from the numbers."""
     X = table()
-    return model.fit(X, targets(hedgerow.DecisionTreeRegressor(), X)), X
+    return model.fit(X, targets_of(targets(hedgerow.DecisionTreeRegressor(), X))), X
+
+
+def _labels(model):
+    X = table()
+    first = targets(hedgerow.DecisionTreeClassifier(), X)
+    return model.fit(X, np.column_stack([first, np.where(first == "keep", "b", "a")])), X
 
 
 def _several(model):
-    X = table()
-    y = targets(hedgerow.DecisionTreeRegressor(), X)
-    return model.fit(X, np.column_stack([y, -y, y**2])), X
+    return _fitted(model, lambda y: np.column_stack([y, -y, y**2]))
 
 
 @cache
@@ -128,4 +200,4 @@ def streets():
     return hedgerow.DecisionTreeClassifier().fit(X, rows * 7 % 10_000 % 3)
 
 
-__all__ = ["FURTHER", "NAMES", "REFUSED", "example", "hostile_model", "small", "streets"]
+__all__ = ["FURTHER", "NAMES", "REFUSED", "SEVERAL", "example", "hostile_model", "small", "streets"]

@@ -26,7 +26,8 @@ SMALL = [
     "tree-in-tree-classifier", "decision-tree-classifier", "decision-tree-regressor", "binary tree",
     "one leaf",
 ]  # fmt: skip
-NARROW = [*SMALL, "random-forest-classifier", "random-forest-regressor", "extra-trees-classifier"]
+NARROW = [*SMALL, "random-forest-classifier", "random-forest-regressor", "extra-trees-classifier",
+          "quantile tree", "quantile forest", "absolute sum", "truth"]  # fmt: skip
 
 
 def same(text, program, matrix, *, exact=None, **settings):

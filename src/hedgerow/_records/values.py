@@ -76,6 +76,8 @@ class Writer:
             return [self.value(item, where) for item in value]
         if type(value) is tuple:
             return {"tuple": [self.value(item, where) for item in value]}
+        if type(value) is set:  # whose own order changes from process to process
+            return {"set": [self.value(item, where) for item in sorted(value, key=repr)]}
         if type(value) is dict:
             return {
                 "dict": [
@@ -185,6 +187,8 @@ class Reader:
             damaged("a value is none")
         if tag == "tuple":
             return tuple(self.value(item) for item in inner)
+        if tag == "set":
+            return {self.value(item) for item in inner}
         if tag == "dict":
             return {self.value(key): self.value(item) for key, item in inner}
         if tag == "scalar":

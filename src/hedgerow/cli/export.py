@@ -11,6 +11,7 @@ from hedgerow._files import replacing
 from hedgerow.cli import options
 from hedgerow.datasets.columns import check_columns, conform, reading_of, source_columns
 from hedgerow.datasets.files import read_chunks, read_columns
+from hedgerow.export.reading import read
 from hedgerow.export.targets import TARGETS, check
 
 
@@ -34,6 +35,10 @@ def export(
             help="A setting of the format, such as dialect=sqlite; repeatable.",
         ),
     ] = None,
+    output: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="One of several outputs, from 0; JSON has all of them."),
+    ] = None,
     sep: options.Sep = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
@@ -56,7 +61,8 @@ def export(
                 f"'--set' names {name!r}, which '{to}' does not have"
                 + (f"; there are {', '.join(known)}." if known else ": it has no settings.")
             )
-    content = target.write(fitted, name=model.stem, **given)
+    source = fitted if output is None or to == "json" else read(fitted, output=output)
+    content = target.write(source, name=model.stem, **given)
     path = out or model.with_suffix(target.suffix)
     with replacing(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
@@ -74,7 +80,7 @@ def export(
         found = _rows(fitted, table, written)
         if not len(found):
             raise ValueError(f"'--check' needs a row at least, and {table} has none.")
-        compared = check(fitted, to, content, found, **given)
+        compared = check(fitted, to, content, found, output=output, **given)
         record |= vars(compared)
         different = compared.different
         text = f"wrote {path}\n{compared}"

@@ -287,7 +287,7 @@ class _Writer:
             place = "_m_leaf(x, 0)" if graph.n_tests else str(graph.values[0].argmax())
             return _function("int _m_predict(const INPUT *x)", f"return (int){place};")
         if program.graph is not None:
-            values = self._table(_LEAVES[leaves], program.graph.values)
+            values = self._table(_LEAVES[leaves], self.graphs.leaves_of(0))
             n = program.n_values
             head = f"const {_LEAVES[leaves]} *said = {values} + _m_leaf(x, 0) * {n};\n"
             copy = f"for (i = 0; i < {n}; i++) p[i] = REAL(&said[i]);"

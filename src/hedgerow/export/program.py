@@ -399,6 +399,8 @@ class Program:
     is_exact : bool
         Whether values are those of the model bit by bit. Linear layers of embeddings are computed
         by matrix products there, whose order is not known: they agree to about 1e-12.
+    output : int or None
+        The one of the model's several outputs that is predicted; None: all that there are.
     """
 
     model: str
@@ -408,6 +410,7 @@ class Program:
     decisions: np.ndarray
     outputs: tuple[Output, ...]
     is_exact: bool = True
+    output: int | None = None
 
     @property
     def n_features(self) -> int:

@@ -54,12 +54,15 @@ class ExportError(ValueError):
     """A model, or a part of it, that cannot leave Python."""
 
 
-def read(model: Any) -> Program:
+def read(model: Any, *, output: int | None = None) -> Program:
     """Read a fitted model.
 
     Parameters
     ----------
     model : a fitted estimator of hedgerow, or a `Program`, which is returned as it is
+    output : int, default=None
+        The place of one of several outputs, which the program predicts alone. Needed where the
+        outputs are classes.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def read(model: Any) -> Program:
     >>> program.graph.n_tests, program.outputs[0].classes
     (2, (0, 1, 2))
     """
-    if isinstance(model, Program):
+    if isinstance(model, Program) and output is None:
         return model
     if not isinstance(model, TableModel):
         _refuse(
@@ -83,13 +86,14 @@ def read(model: Any) -> Program:
             "A hedgerow model that imitates it can be exported (hedgerow.compress)."
         )
     check_is_fitted(model)
+    _check_output(model, output)
     schema = model.schema_
     names: Sequence[str | None] = schema.feature_names or [None] * schema.n_features
     features = tuple(
         Feature(name, tuple(_plain(schema.categories[f])) if f in schema.categories else None)
         for f, name in enumerate(names)
     )
-    reader = _Reader(schema.n_features)
+    reader = _Reader(schema.n_features, output)
     columns = [_Column(f, feature.categories) for f, feature in enumerate(features)]
     answer = reader.model(model, columns)
     return Program(
@@ -98,8 +102,9 @@ def read(model: Any) -> Program:
         steps=tuple(reader.steps),
         values=answer.values,
         decisions=answer.decisions,
-        outputs=_outputs(model, len(answer.values)),
+        outputs=_outputs(model, len(answer.values), reader.classes_of(model)),
         is_exact=reader.is_exact,
+        output=output,
     )
 
 
@@ -112,14 +117,25 @@ def _plain(values: Any) -> list:
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _outputs(model: Any, n_values: int) -> tuple[Output, ...]:
+def _check_output(model: Any, output: int | None) -> None:
+    n = getattr(model, "n_outputs_", 1)
+    if output is None:
+        if n > 1 and hasattr(model, "classes_"):
+            _refuse(
+                f"{type(model).__name__} predicts classes of {n} outputs, and a file holds one of "
+                "them: write read(model, output=0), and so on, in place of the model; 'hedgerow "
+                "export' takes --output 0."
+            )
+    elif type(output) is not int or not 0 <= output < n:
+        raise ValueError(f"'output' must be an int from 0 to {n - 1}, got {output!r}.")
+
+
+def _outputs(model: Any, n_values: int, classes: Any) -> tuple[Output, ...]:
     if isinstance(model, LeafMeansEmbedding):
         names = model.get_feature_names_out()
         return tuple(Output(str(name), i, i + 1) for i, name in enumerate(names))
-    if hasattr(model, "classes_"):
-        if isinstance(model.classes_, list):
-            _refuse("classes of several outputs are not exported: export a model for each output")
-        return (Output(None, 0, n_values, tuple(_plain(model.classes_))),)
+    if classes is not None:
+        return (Output(None, 0, n_values, tuple(_plain(classes))),)
     if n_values == 1:
         return (Output(None, 0, 1),)
     return tuple(Output(f"output {i}", i, i + 1) for i in range(n_values))
@@ -146,12 +162,28 @@ def _same(values: np.ndarray) -> _Answer:
 
 
 class _Reader:
-    """Appends the steps of models to one program."""
+    """Appends the steps of models to one program; ``output``: of one output alone."""
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, n_features: int, output: int | None = None) -> None:
         self.steps: list[Step] = []
         self.n_columns = n_features
         self.is_exact = True
+        self.output = output
+
+    def classes_of(self, model: Any) -> Any:
+        """The classes of the output that is read, None for numbers."""
+        classes = getattr(model, "classes_", None)
+        return classes[self.output or 0] if isinstance(classes, list) else classes
+
+    def _leaves_of(self, model: Any) -> Leaves:
+        """The part of a leaf's values that the output that is read has."""
+        place = self.output
+        if place is None:
+            return lambda values: values
+        classes = getattr(model, "classes_", None)
+        sizes = list(map(len, classes)) if isinstance(classes, list) else [1] * model.n_outputs_
+        start, stop = sum(sizes[:place]), sum(sizes[: place + 1])
+        return lambda values: values[:, start:stop]
 
     def append(self, step: Step) -> np.ndarray:
         """The columns of a further step."""
@@ -223,9 +255,15 @@ class _Reader:
             start = np.zeros(read_graphs[0].values.shape[1])
         return self.append(Walk(read_graphs, start, in_turns, factor))
 
-    def mean(self, graphs: Sequence[DecisionGraph], columns: Sequence[_Column]) -> np.ndarray:
+    def mean(
+        self,
+        graphs: Sequence[DecisionGraph],
+        columns: Sequence[_Column],
+        leaves: Leaves | None = None,
+    ) -> np.ndarray:
         """The mean of graphs, as the engine takes it."""
-        return self.walk(graphs, columns, factor=1.0 / len(graphs))
+        n = len(graphs)
+        return self.walk(graphs, columns, factor=1.0 / n, leaves=leaves and [leaves] * n)
 
     def members(self, values: list[np.ndarray]) -> np.ndarray:
         """The sum of several members' values."""
@@ -239,10 +277,10 @@ class _Reader:
         return self.append(Place(values, places, len(classes)))
 
     def graph_model(self, model: GraphModel, columns: Sequence[_Column]) -> _Answer:
-        return _same(self.walk([model.graph_], columns))
+        return _same(self.walk([model.graph_], columns, leaves=[self._leaves_of(model)]))
 
     def forest(self, model: ForestModel, columns: Sequence[_Column]) -> _Answer:
-        return _same(self.mean(_graphs_of(model.forest_), columns))
+        return _same(self.mean(_graphs_of(model.forest_), columns, self._leaves_of(model)))
 
     def sum_model(self, model: SumModel, columns: Sequence[_Column]) -> _Answer:
         in_turns = bool(model.graphs_) and model.graphs_[0].n_outputs == 1
@@ -259,20 +297,22 @@ class _Reader:
                 graphs = _graphs_of(model.forest_)
             else:
                 graphs = [member.graph_ for member in model.members_]
+            part = self._leaves_of(model)
             if not is_counted:
-                return _same(self.mean(graphs, columns))
+                return _same(self.mean(graphs, columns, part))
             # Votes are whole numbers: their sums are exact in any order.
-            votes: list[Leaves] = [lambda values: _votes(values, 1.0, 0.0)] * n
+            votes: list[Leaves] = [lambda values: _votes(part(values), 1.0, 0.0)] * n
             return _same(self.append(Divide(self.walk(graphs, columns, leaves=votes), float(n))))
         said = []
         for place, member in enumerate(model.members_):
             features = model.draws_.features(place)
             answer = self.model(member, [columns[f] for f in features])
             values = answer.values
-            if hasattr(model, "classes_"):
+            classes = self.classes_of(model)
+            if classes is not None:
                 if is_counted:
                     values = self.append(Vote(answer.decisions))
-                values = self.placed(values, member.classes_, model.classes_)
+                values = self.placed(values, self.classes_of(member), classes)
             said.append(values)
         groups = [self.members(said[i : i + _TOGETHER]) for i in range(0, n, _TOGETHER)]
         return _same(self.append(Divide(self.members(groups), float(n))))

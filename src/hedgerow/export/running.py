@@ -242,7 +242,7 @@ def run_sql(
 
 def run_json(text: str, program: Program, matrix: np.ndarray, **settings: Any) -> Ran:
     """Rows through the model that a text gives back, step by step."""
-    again = read(from_json(text))
+    again = read(from_json(text), output=program.output)
     began = time.perf_counter()
     values, decisions = evaluate(again, matrix)
     seconds = time.perf_counter() - began

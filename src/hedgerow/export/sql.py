@@ -561,6 +561,11 @@ class _Writer:
         return f"{head},\n{answer}\n{count}\n"
 
 
+def has_own_functions(program: p.Program) -> bool:
+    """Whether the database's own exponentials and roots have a part in what is predicted."""
+    return any(isinstance(step, p.Link | p.Activate) for step in program.steps)
+
+
 def value_names(program: p.Program) -> list[str]:
     """What a query calls its probabilities, or its numbers."""
     classes = program.outputs[0].classes

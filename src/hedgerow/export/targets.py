@@ -24,7 +24,7 @@ from hedgerow.export.running import (
     run_python,
     run_sql,
 )
-from hedgerow.export.sql import to_sql
+from hedgerow.export.sql import has_own_functions, to_sql
 
 _AGREES = 1e-9  # of numbers whose last bits the model itself leaves to a matrix product
 
@@ -90,7 +90,15 @@ class Check:
         )
 
 
-def check(model: Any, to: str, content: str | bytes, X: Any, **settings: Any) -> Check:
+def check(
+    model: Any,
+    to: str,
+    content: str | bytes,
+    X: Any,
+    *,
+    output: int | None = None,
+    **settings: Any,
+) -> Check:
     """Run an export in its real runtime, and compare it with its model.
 
     Parameters
@@ -102,6 +110,8 @@ def check(model: Any, to: str, content: str | bytes, X: Any, **settings: Any) ->
         What the target's writer gave.
     X : table
         As ``model.predict`` takes it.
+    output : int, default=None
+        As `read` took it.
     **settings
         Those of the writer.
 
@@ -122,29 +132,34 @@ def check(model: Any, to: str, content: str | bytes, X: Any, **settings: Any) ->
     target = TARGETS[to]
     if target.run is None:
         raise ExportError(f"'{to}' has no runtime of its own to be checked in.")
-    program = read(model)
+    program = read(model, output=output)
     matrix = model.schema_.encode(model, X)
     ran = target.run(content, program, matrix, **settings)
-    truth = _values_of(model, X)
+    truth = _values_of(model, X, output)
     if settings.get("leaves", "double") != "double":  # what these lose is said by the header
         truth = evaluate(rounded(program, settings["leaves"]), matrix)[0]
-    if program.is_exact:
+    if program.is_exact and not (to == "sql" and has_own_functions(program)):
         differs = (ran.values != truth).any(axis=1)
     else:
         differs = ~np.isclose(ran.values, truth, rtol=_AGREES, atol=_AGREES).all(axis=1)
     if ran.chosen is not None:
-        classes = np.asarray(model.classes_)
-        differs |= (ran.chosen < 0) | (classes[ran.chosen] != model.predict(X))
+        classes, predicted = model.classes_, model.predict(X)
+        if output is not None:
+            classes, predicted = classes[output], predicted[:, output]
+        differs |= (ran.chosen < 0) | (np.asarray(classes)[ran.chosen] != predicted)
     size = len(content.encode() if isinstance(content, str) else content)
     return Check(
         ran.runtime, len(differs), int(differs.sum()), size, ran.seconds / len(differs) * 1e9
     )
 
 
-def _values_of(model: Any, X: Any) -> np.ndarray:
+def _values_of(model: Any, X: Any, output: int | None) -> np.ndarray:
     """Probabilities or numbers, as the model itself gives them."""
     for method in ("predict_proba", "predict", "transform"):
         if hasattr(model, method):
-            values = np.asarray(getattr(model, method)(X), dtype=np.float64)
-            return values.reshape(len(values), -1)
+            found = getattr(model, method)(X)
+            if isinstance(found, list):  # of probabilities, one for each output
+                return np.asarray(found[output or 0], dtype=np.float64)
+            values = np.asarray(found, dtype=np.float64).reshape(len(found), -1)
+            return values if output is None else values[:, [output]]
     raise TypeError(f"{type(model).__name__} predicts nothing")
