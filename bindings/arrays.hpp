@@ -149,8 +149,8 @@ struct SparseTable {
 template <class Body>
 auto with_lines(const SparseTable& x, const Body& body) {
     return with_numbers(x.values, [&]<class T>(const T* values) {
-        return body(SparseLines<T>{
-            values, x.places.data(), {x.starts.data(), x.starts.size()}, x.length});
+        return body(
+            SparseLines<T>{values, x.places.data(), {x.starts.data(), x.starts.size()}, x.length});
     });
 }
 

@@ -131,9 +131,10 @@ import hedgerow
 
 X = np.random.default_rng(0).normal(size=(1000, 4))
 y = (X[:, 0] > 0).astype(int)
+tree = hedgerow.DecisionTreeClassifier(n_jobs=200)  # loads what it needs before memory is short
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20),) * 2)  # stacks of some 20 threads
-print(hedgerow.DecisionTreeClassifier(n_jobs=200).fit(X, y).score(X, y))
+print(tree.fit(X, y).score(X, y))
 """
 
 

@@ -116,9 +116,13 @@ class TableModel(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
-        tags.target_tags.multi_output = self._many_outputs
+        try:
+            many_outputs = self._many_outputs
+        except (TypeError, ValueError):  # wrong parameters, which a fit will refuse by name
+            many_outputs = False
+        tags.target_tags.multi_output = many_outputs
         if tags.classifier_tags is not None:
-            tags.classifier_tags.multi_label = self._many_outputs
+            tags.classifier_tags.multi_label = many_outputs
         return tags
 
 

@@ -318,7 +318,7 @@ REFUSED = {
     "negative weight": (
         lambda: ([(np.ones((2, 1)), [0, 1], np.array([1.0, -1.0]))], {}),
         ValueError,
-        "begins at row 0: 'sample_weight' must not be negative",
+        "begins at row 0: Negative values in data passed to `sample_weight`: got -1 at row 1",
     ),
     "zero weights": (
         lambda: ([(np.ones((2, 1)), [0, 1], np.zeros(2))], {}),

@@ -248,6 +248,7 @@ def test_version(run):
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_a_missing_extra_is_named(run, monkeypatch, missing):
     for name in [name for name in sys.modules if name.startswith("hedgerow.cli.")]:
+        monkeypatch.delattr(name)
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.partition(".")[0] == missing]:
         monkeypatch.delitem(sys.modules, name)

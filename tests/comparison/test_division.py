@@ -138,15 +138,15 @@ def test_class_weights_are_chosen_inside_the_folds_where_a_class_is_rare():
     X = rng.normal(size=(1500, 3))
     y = np.where(X[:, 0] + 0.8 * rng.normal(size=1500) > 2.4, "rare", "common")
     assert rare_classes(y)
-    graph, mixed, theirs = (
+    graph, boosted, theirs = (
         "hedgerow TreeInTree",
-        "hedgerow CrossValidatedTree",
+        "hedgerow AdaBoost",
         "scikit-learn DecisionTree",
     )
-    found = compare(X, y, cv=3, models=[graph, mixed, theirs], scoring="balanced_accuracy")
+    found = compare(X, y, cv=3, models=[graph, boosted, theirs], scoring="balanced_accuracy")
     assert found[graph].parameters == 3 * [{"class_weight": "balanced"}]
     assert {"class_weight": "balanced"} in found[theirs].parameters
-    assert found[mixed].parameters == 3 * [{}]  # has no class weights
+    assert found[boosted].parameters == 3 * [{}]  # has no class weights
     asked = compare(X, y, cv=3, models=[graph], scoring="average_precision,balanced_accuracy")
     assert asked[graph].parameters == 3 * [{}]
     gained = found[graph].mean("balanced_accuracy") - asked[graph].mean("balanced_accuracy")

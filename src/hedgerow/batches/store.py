@@ -75,7 +75,7 @@ class InFile:
         start, _, kind = self._places[name]
         dtype = np.dtype(kind)
         data = np.ascontiguousarray(piece, dtype)
-        left, at = memoryview(data).cast("B"), start + first * dtype.itemsize
+        left, at = data.data.cast("B"), start + first * dtype.itemsize
         while len(left):
             done = os.pwrite(self._file.fileno(), left, at)
             left, at = left[done:], at + done

@@ -121,10 +121,10 @@ class Targets:
     def _join(self, values: Any) -> None:
         if self.distinct is None:
             self.distinct = values
-        elif isinstance(values, set) != isinstance(self.distinct, set):
-            raise TypeError("y holds words in one batch and numbers in another: give it one type.")
-        elif isinstance(values, set):
+        elif isinstance(values, set) and isinstance(self.distinct, set):
             self.distinct |= values
+        elif isinstance(values, set) or isinstance(self.distinct, set):
+            raise TypeError("y holds words in one batch and numbers in another: give it one type.")
         else:
             self.distinct = np.union1d(self.distinct, values)
         if len(self.distinct) > MOST_CLASSES:

@@ -92,7 +92,8 @@ def count_file_bytes(model: Any) -> int | None:
     model = bare(model)
     if not hasattr(model, "nbytes_"):
         trained = getattr(model, "model_", None)  # YDF's, which has a form of its own
-        return len(trained.serialize() if hasattr(trained, "serialize") else pickle.dumps(model))
+        serialize = getattr(trained, "serialize", lambda: pickle.dumps(model))
+        return len(serialize())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.hedgerow"
         try:

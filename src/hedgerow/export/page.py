@@ -37,8 +37,8 @@ def to_html(model: Any, *, name: str = "model") -> str:
     >>> from hedgerow.export import to_html
     >>> X, y = load_iris(return_X_y=True)
     >>> text = to_html(DecisionTreeClassifier(max_depth=2).fit(X, y), name="iris")
-    >>> text.splitlines()[5]
-    '<title>iris</title>'
+    >>> "<title>iris</title>" in text
+    True
     """
     program = read(model)
     template = (Path(__file__).parent / "templates" / "page.html").read_text()

@@ -231,7 +231,7 @@ def coverage(
     folds = [] if comparison.splits is None else [comparison.splits[f][1] for f in result.counted]
     if len(folds) < 2 or result.predictions is None:
         return None
-    rows = []
+    rows: list[dict[str, float]] = []
     for promised in COVERAGES:
         held = size = n_rows = 0.0
         for place, test in enumerate(folds):
