@@ -71,13 +71,13 @@ void bind_margin(nb::module_& m) {
             [](MarginParams* self, std::int64_t max_depth, std::int64_t min_samples_split,
                std::int64_t min_samples_leaf, double min_weight_leaf, double ccp_alpha,
                int power_steps, std::optional<std::uint64_t> start_seed) {
-                new (self) MarginParams{{.max_depth = max_depth,
-                                         .min_samples_split = min_samples_split,
-                                         .min_samples_leaf = min_samples_leaf,
-                                         .min_weight_leaf = min_weight_leaf,
-                                         .ccp_alpha = ccp_alpha},
-                                        power_steps,
-                                        start_seed};
+                GrowParams growth;
+                growth.max_depth = max_depth;
+                growth.min_samples_split = min_samples_split;
+                growth.min_samples_leaf = min_samples_leaf;
+                growth.min_weight_leaf = min_weight_leaf;
+                growth.ccp_alpha = ccp_alpha;
+                new (self) MarginParams{growth, power_steps, start_seed};
             },
             nb::kw_only(), "max_depth"_a = -1, "min_samples_split"_a = 2, "min_samples_leaf"_a = 1,
             "min_weight_leaf"_a = 0.0, "ccp_alpha"_a = 0.0, "power_steps"_a = 10,
