@@ -4,9 +4,8 @@
 // when
 //            only its features are known
 // by paths   a test of an unknown feature sends shares of the row both ways, as the rows were
-// divided
-//            that the graph was grown on (Lundberg et al., "From local explanations to global
-//            understanding with explainable AI for trees")
+//            divided that the graph was grown on (Lundberg et al., "From local explanations to
+//            global understanding with explainable AI for trees")
 // by rows    unknown features are those of a background row, averaged over all of these
 //
 // Shapley values are an integral along the diagonal of the game's multilinear extension (Owen):
@@ -16,9 +15,14 @@
 //
 // with o_j = 1 if the row passes all tests of j on the path, and z_j the share of the rows that do.
 // The product is a polynomial in t, so Gauss's rule with half as many points as features is exact.
-// Going down a graph multiplies the product at the points, once for all leaves below; at a leaf,
-// each distinct feature's factor is divided out. A second test of a feature replaces the factor of
-// the first one, below it alone. Rows go through a graph in blocks, while it is in the cache.
+// Going down a graph multiplies the product at the points, once for all leaves below; going up adds
+// value times product over the leaves, and a test divides its feature's factor out of the sum of
+// all leaves below. A second test of a feature replaces the factor of the first one, below it
+// alone. Eight rows go through a graph side by side, blocks of them while it is in the cache.
+// Values of pairs of features divide the factors out at every leaf.
+//
+// By rows, a leaf counts by how many features lead to it that are the row's and the other's; up to
+// 64 background rows go through a graph together, with a bit for each.
 //
 // A shared node is walked once for each path to it.
 #pragma once
@@ -31,6 +35,9 @@
 #include "graph/decision_graph.hpp"
 
 namespace hedgerow {
+
+// Throws std::invalid_argument where a test weighs several features.
+void refuse_oblique(const DecisionGraph& graph);
 
 // The share of rows that each test of a graph sends left, out of the weights of its nodes; throws
 // std::invalid_argument where these do not tell it.
@@ -64,19 +71,23 @@ class PathShapley {
         std::int32_t same = -1;              // the last step above it for the same feature
         std::int32_t place = 0;              // of the feature among the distinct ones of the path
         double share = 1;  // of rows that pass this and all tests of the feature above
-        std::uint32_t first = 0, end = 0;  // of a leaf: its values that are not zero
+        std::uint32_t first = 0,
+                      end = 0;  // of a leaf its values that are not zero, else `outputs_`
     };
     struct Value {
         std::uint32_t output;
         double number;
     };
-    template <class T, class AtLeaf>
+    template <class T>
     class Walk;
+    template <class T, class AtLeaf>
+    class PairWalk;
     std::int32_t unroll(const DecisionGraph& graph, std::span<const double> left_share,
                         std::int32_t node, std::int32_t same, std::int32_t feature, double share,
                         double reach, std::vector<std::int32_t>& last, std::uint32_t n_distinct,
                         std::uint32_t depth);
-    // Calls at_leaf(walk, numbers of the row) at every leaf of every graph.
+    void note_outputs(Step& step, const Step& left, const Step& right);
+    // Calls at_leaf(walk, numbers of the row) at every leaf of every graph, for pairs of features.
     template <class T, class AtLeaf>
     void for_rows(const T* x, std::size_t n_rows, std::size_t n_numbers, double* out, Team& team,
                   const AtLeaf& at_leaf) const;
@@ -86,6 +97,7 @@ class PathShapley {
     std::vector<const DecisionGraph*> graphs_;
     std::vector<std::vector<Step>> steps_;  // of each graph, in preorder
     std::vector<Value> values_;             // of leaves
+    std::vector<std::uint32_t> outputs_;    // of each step: those that leaves below have values of
     std::vector<double> expected_;
 };
 
