@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hedgerow.export import program as p
-from hedgerow.export.c_graphs import Graphs, Numbers
+from hedgerow.export.c_graphs import Graphs, Numbers, has_one_value
 from hedgerow.export.c_text import WORDS, Names, literal, table
 from hedgerow.export.facts import header, test_rows
 from hedgerow.export.parts import functions
@@ -179,7 +179,9 @@ class _Writer:
         self.names = Names(program, self.upper)
         self.kind = Numbers("double" if self.is_wide else numbers, program, f"{self.upper}_MISSING")
         self.graphs = Graphs(program, self.kind, self.name, self.names.features)
-        written = self.graphs.tables() if form == "tables" else self.graphs.code()
+        self.is_code = form == "goto"
+        self.walks: list[str] = []
+        written = self.graphs.code(_LEAVES[leaves]) if self.is_code else self.graphs.tables()
         self.tables += [self._marked(line) for line in self.graphs.constants]
         self._leaf = written
         self.needed += self.graphs.needed
@@ -190,6 +192,7 @@ class _Writer:
     def text(self, lines: list[str]) -> str:
         program = self.program
         api = self._api()
+        api = "".join(self.walks) + api
         enums = self.names.lines
         if self.kind.missing is not None:
             enums = [*enums, f"#define {self.upper}_MISSING {self.kind.missing}"]
@@ -351,9 +354,9 @@ class _Writer:
             rows, start = rows[:, 1:], walk.start[1:]
         else:
             start = walk.start
-        leaves = self._table("uint8_t", rows)
         total, width, factor = 255 * n_graphs, len(start), literal(walk.factor)
         if n_graphs == 1 and classes is not None:
+            leaves = self._table("uint8_t", rows)
             score = f"INT(&{leaves}[_m_leaf(x, 0)])"
             sums = (
                 f"sums[0] = {score};" if is_pair else
@@ -361,12 +364,8 @@ class _Writer:
                 f"  for (i = 0; i < {width}; i++) sums[i] = INT(&said[i]);"
             )  # fmt: skip
         else:
-            self.needed.append("_m_walk")
             score = ""
-            sums = (
-                f"_m_walk(x, 0, {n_graphs}, {leaves}, {self._table('int32_t', start)}, "
-                f"{int(walk.in_turns)}, {width}, sums);"
-            )
+            sums = self._walk(0, walk, start, rows, 0, "x", "sums")
         out = "/* Sums of 8-bit leaves"
         out += f", of the second class alone: of {total}. */\n" if is_pair else ". */\n"
         out += _function("void _m_sums(const INPUT *x, int32_t *sums)", sums)
@@ -433,6 +432,31 @@ class _Writer:
         self.needed.append(f"_m_{function}")
         return f"_m_{function}({', '.join(map(str, arguments))});"
 
+    def _walk(
+        self, number: int, step: p.Walk, start: Any, rows: Any, first: int, x: str, out: str
+    ) -> str:
+        """The call that adds up a step's leaves: of tables, or of a function of its own."""
+        n, width = len(step.graphs), len(start)
+        kind = "int32_t" if self.leaves == "uint8" else "double"
+        is_alone = len(self.graphs.graphs) == 1
+        if not self.is_code or is_alone:
+            leaves = self._table(_LEAVES[self.leaves], rows)
+            starts = self._table(kind, start)
+            return self._call("walk", x, first, n, leaves, starts, int(step.in_turns), width, out)
+        lines = [] if n else ["(void)x;"]
+        lines += [f"sums[{i}] = {literal(value, kind)};" for i, value in enumerate(start)]
+        if has_one_value(step):
+            lines += [f"sums[{g % width}] += _m_graph_{first + g}(x);" for g in range(n)]
+        else:
+            leaves = self._table(_LEAVES[self.leaves], rows)
+            lines += [
+                self._call("add_leaf", f"{leaves} + _m_graph_{first + g}(x) * {width}", width,
+                           "sums") for g in range(n)
+            ]  # fmt: skip
+        name = f"_m_walk_{number}"
+        self.walks.append(_function(f"void {name}(const INPUT *x, SUM *sums)", "\n  ".join(lines)))
+        return f"{name}({x}, {out});"
+
     def _step(self, number: int, step: p.Step, at: int, first: int) -> list[str]:
         """The lines that compute a step's columns, from ``c + at`` on."""
         out, n = f"c + {at}", step.width
@@ -442,11 +466,9 @@ class _Writer:
 
         match step:
             case p.Walk():
-                leaves = self._table(_LEAVES[self.leaves], self.graphs.leaves_of(number))
-                lines = [
-                    self._call("walk", "c" if self.is_wide else "x", first, len(step.graphs),
-                               leaves, real(step.start), int(step.in_turns), n, out)
-                ]  # fmt: skip
+                rows = self.graphs.leaves_of(number)
+                x = "c" if self.is_wide else "x"
+                lines = [self._walk(number, step, step.start, rows, first, x, out)]
                 if step.factor != 1.0:
                     lines.append(self._call("scale", out, n, literal(step.factor)))
                 return lines

@@ -167,6 +167,11 @@ class Numbers:
         return Coder(tables, [code])
 
 
+def has_one_value(step: p.Walk) -> bool:
+    """Whether every leaf of a step is one number."""
+    return step.in_turns or step.width == 1
+
+
 def lower_single(threshold: float) -> float:
     """The largest single-precision number that is not above: it parts all others alike."""
     with np.errstate(over="ignore"):
@@ -407,33 +412,42 @@ class Graphs:
         lines += [f"    at = INT(&{reads[2]});", "  }", f"  return at - {n_tests};", "}"]
         return "\n".join(lines)
 
-    def code(self) -> str:
-        """A function for each graph: every test once, shared ones as labels."""
-        written = [self._labels(g, graph) for g, graph in enumerate(self.graphs)]
+    def code(self, leaf: str) -> str:
+        """A function for each graph: every test once, shared ones as labels.
+
+        It gives the leaf's number, and among several graphs of one value that value, of the type
+        ``leaf`` of C.
+        """
         if any(self._set_of):
             self.needed.append("_m_has")
-        names = [f"_m_graph_{g}" for g in range(len(self.graphs))]
-        head = _LEAF_HEAD
-        if len(names) == 1:
-            written.append(f"{head}  (void)graph;\n  return _m_graph_0(x);\n}}")
-        elif names:
-            listed = ",\n  ".join(names)
-            written.append(
-                f"static INDEX (*const _m_graphs[])(const INPUT *) = {{\n  {listed},\n}};\n\n"
-                f"{head}  return _m_graphs[graph](x);\n}}"
-            )
-        return "\n\n".join(written)
+        if len(self.graphs) == 1:
+            written = self._labels(0, self.graphs[0], "INDEX", self._numbers(0))
+            return f"{written}\n\n{_LEAF_HEAD}  (void)graph;\n  return _m_graph_0(x);\n}}"
+        functions: list[str] = []
+        for number, step in enumerate(self.program.steps):
+            for graph in step.graphs if isinstance(step, p.Walk) else ():
+                g = len(functions)
+                if has_one_value(step):
+                    ends = [literal(value, leaf) for value in self._leaves[number][:, 0].tolist()]
+                    functions.append(self._labels(g, graph, "SUM", ends))
+                else:
+                    functions.append(self._labels(g, graph, "INDEX", self._numbers(number)))
+        return "\n\n".join(functions)
 
-    def _labels(self, g: int, graph: p.Graph) -> str:
-        head = f"static inline INDEX _m_graph_{g}(const INPUT *x) {{"
+    def _numbers(self, step: int) -> list[str]:
+        return [str(number) for number in range(len(self._leaves[step]))]
+
+    def _labels(self, g: int, graph: p.Graph, kind: str, ends: Sequence[str]) -> str:
+        head = f"static inline {kind} _m_graph_{g}(const INPUT *x) {{"
+        leaf_of = self._leaf_numbers[g]
         if not graph.n_tests:
-            return f"{head}\n  (void)x;\n  return {self._leaf_numbers[g][0]};\n}}"
+            return f"{head}\n  (void)x;\n  return {ends[leaf_of[0]]};\n}}"
         lines: list[tuple[int, str]] = []
         called = set()
 
         def go(node: int) -> str:
             if node < 0:
-                return f"return {self._leaf_numbers[g][-1 - node]};"
+                return f"return {ends[leaf_of[-1 - node]]};"
             called.add(node)
             return f"goto n{node};"
 
@@ -441,8 +455,8 @@ class Graphs:
             condition = self._condition(g, graph, test)
             left, right = int(graph.left[test]), int(graph.right[test])
             if left < 0 and right < 0:
-                ends = [self._leaf_numbers[g][-1 - side] for side in (left, right)]
-                lines.append((test, f"return {condition} ? {ends[0]} : {ends[1]};"))
+                both = [ends[leaf_of[-1 - side]] for side in (left, right)]
+                lines.append((test, f"return {condition} ? {both[0]} : {both[1]};"))
             elif left == test + 1:
                 lines.append((test, f"if ({_negated(condition)}) {go(right)}"))
             else:

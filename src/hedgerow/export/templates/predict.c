@@ -47,6 +47,12 @@ static inline double _m_sum(INDEX sum, const INPUT *x) {
   return total;
 }
 
+/* A leaf's values. */
+static inline void _m_add_leaf(const LEAF *said, INDEX width, SUM *sums) {
+  INDEX i;
+  for (i = 0; i < width; i++) sums[i] += VALUE(&said[i]);
+}
+
 /* Leaves of graphs, added up in order. */
 static inline void _m_walk(const INPUT *x, INDEX first, INDEX n, const LEAF *leaves,
                              const SUM *start, int in_turns, INDEX width, SUM *sums) {
