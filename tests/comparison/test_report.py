@@ -18,7 +18,15 @@ from hedgerow.forest.members import take_rows
 
 NASTY = "<script>alert('x')</script>"  # a column, a class and the name of the table "mixed"
 SECTIONS = {
-    "mixed": ["leaderboard", "front-latency", "model", "calibration", "per-class", "importance"],
+    "mixed": [
+        "leaderboard",
+        "front-latency",
+        "model",
+        "export",
+        "calibration",
+        "per-class",
+        "importance",
+    ],
     "digits": ["leaderboard", "front-splits", "model", "confusion", "embedding", "importance"],
     "diabetes": ["leaderboard", "front-splits", "model", "residuals", "importance"],
 }
@@ -40,6 +48,22 @@ def test_page_is_small_and_needs_no_network(name, report_of):
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", html))
     assert addresses <= {"http://www.w3.org/2000/svg"}
     assert not re.search(r"<(link|img|iframe)\b|@import|url\(", html)
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_shown_model_can_be_copied_in_other_languages(name, report_of):
+    report = report_of(name)
+    texts = {entry["title"]: entry["text"] for entry in report.summary["exports"]}
+    assert list(texts) == ["C", "SQL for DuckDB", "Python"]
+    if name == "diabetes":  # whose tree has hundreds of weighted sums
+        reasons = [entry["reason"] for entry in report.summary["exports"]]
+        assert "too many for this page" in reasons[0] and "hedgerow export" in report.html()
+        return
+    names = {}
+    exec(compile(texts["Python"], "model.py", "exec"), names)
+    assert names["self_test"]() > 0
+    assert len(names["FEATURES"]) == report.summary["data"]["n_features"]
+    assert f"<pre{report.html().split('<pre')[1].split('>')[0]}>/* model: " in report.html()
 
 
 def test_names_and_labels_are_escaped_everywhere(report_of):

@@ -224,6 +224,17 @@ def test_the_wheel_alone_scrolls_the_page(visit):
     assert scale(page) == before
 
 
+def test_a_text_of_the_export_is_copied_as_it_is(visit, files):
+    page = visit("mixed")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    first = part(page, "export-text").first
+    first.locator("summary").click()
+    first.get_by_role("button", name="Copy").click()
+    first.get_by_role("button", name="Copied").wait_for()
+    expected = files("mixed")[0].summary["exports"][0]["text"]
+    assert page.evaluate("() => navigator.clipboard.readText()") == expected
+
+
 def test_nodes_open_close_and_are_read_by_keyboard(visit):
     page = visit("digits")
     root = page.locator('.node[data-node="0"]')

@@ -425,7 +425,9 @@ class Graphs:
             return f"{written}\n\n{_LEAF_HEAD}  (void)graph;\n  return _m_graph_0(x);\n}}"
         functions: list[str] = []
         for number, step in enumerate(self.program.steps):
-            for graph in step.graphs if isinstance(step, p.Walk) else ():
+            if not isinstance(step, p.Walk):
+                continue
+            for graph in step.graphs:
                 g = len(functions)
                 if has_one_value(step):
                     ends = [literal(value, leaf) for value in self._leaves[number][:, 0].tolist()]

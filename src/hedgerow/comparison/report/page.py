@@ -67,6 +67,7 @@ class Report:
             still=still.draw,
             style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
             script=(TEMPLATES / "graph.js").read_text(encoding="utf-8"),
+            copying=(TEMPLATES / "copy.js").read_text(encoding="utf-8"),
         )
 
     def json(self) -> str:

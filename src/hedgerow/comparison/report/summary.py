@@ -15,6 +15,7 @@ from hedgerow.comparison.metrics import gain, is_higher_better, label_of
 from hedgerow.comparison.records import COSTS, UNITS, Result
 from hedgerow.comparison.report.effects import contributions, coverage, dependence
 from hedgerow.comparison.report.embedding import look_at_embedding
+from hedgerow.comparison.report.exports import exported
 from hedgerow.comparison.report.importance import MOST_FEATURES, permutation_importance
 from hedgerow.comparison.report.model import choose, describe, fitted
 from hedgerow.comparison.report.patience import Patience
@@ -79,6 +80,7 @@ def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict
         "errors": None,
         "importance": None,
         "model": None,
+        "exports": [],
         "embedding": None,
         "layers": None,
         "dependence": None,
@@ -102,6 +104,7 @@ def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict
             "score": _number(result.mean(comparison.metric)),
             **describe(model, X, y, result.predictions, comparison.random_state),
         }
+        summary["exports"] = exported(model)
     summary["embedding"] = look_at_embedding(comparison, X, y, refit, patience)
     summary["layers"] = _layers(comparison, refit, patience)
     summary["importance"], features = _importance(comparison, X, y, refit, patience)
