@@ -50,7 +50,8 @@ TEST_FRACTION = 0.25
 PACKAGES = (
     "numpy", "scipy", "pandas", "scikit-learn", "ydf", "lightgbm", "xgboost", "catboost",
     "interpret-core", "imodels", "pystreed", "emlearn", "m2cgen",
-    "tl2cgen", "lleaves", "onnxruntime", "skl2onnx", "hedgerow",
+    "tl2cgen", "lleaves", "onnxruntime", "skl2onnx", "shap", "mapie",
+    "quantile-forest", "hedgerow",
 )  # fmt: skip
 
 
