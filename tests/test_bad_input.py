@@ -179,8 +179,9 @@ REFUSALS = {
     "times-in-array": lambda: classify(np.array([DAYS], dtype="datetime64[D]").T, [0, 1]),
     "dicts-in-frame": lambda: classify(column([{}, {}]), [0, 1]),
     "dates-as-categories": lambda: classify(column(DAYS), [0, 1]),
-    "datetime-column": lambda: classify(column(pd.to_datetime(DAYS)), [0, 1]),
-    "datetime-column-polars": lambda: classify(pl.DataFrame({"a": DAYS}), [0, 1]),
+    "dates-for-numbers": lambda: classify(column([1.0, 2.0]), [0, 1]).predict(
+        pl.DataFrame({"a": DAYS})
+    ),
     "xarray": lambda: classify(type("DataArray", (), {"__module__": "xarray.core"})()),
     "lists-in-frame": lambda: classify(pl.DataFrame({"a": [[1], [2]]}), [0, 1]),
     "complex-numbers": lambda: classify(X + 1j),

@@ -124,6 +124,31 @@ def is_categorical(column: Any) -> bool:
     return name.startswith(("category", "object", "bool", "str", "dictionary"))
 
 
+def is_time(column: Any) -> bool:
+    """Whether a column's own type says that it holds dates or times."""
+    return not isinstance(column, np.ndarray) and str(column.dtype).startswith(
+        ("datetime64", "Date")  # pandas, polars
+    )
+
+
+def year_fractions(times: np.ndarray) -> np.ndarray:
+    """Years with the day and its time as a fraction: noon of 2 July 2023 is 2023.5."""
+    times = times.astype("datetime64[us]")
+    year, day = times.astype("datetime64[Y]"), np.timedelta64(1, "D")
+    begin, end = (y.astype("datetime64[D]") for y in (year, year + 1))
+    years = 1970 + year.astype(np.int64) + (times - begin) / day / ((end - begin) / day)
+    return np.where(np.isnat(times), np.nan, years)
+
+
+def as_years(column: Any, name: str) -> np.ndarray:
+    """A column of times, in UTC, as years; years that are numbers already stay."""
+    if not is_time(column):
+        return as_numbers(column, name)
+    return year_fractions(
+        column.to_numpy() if _is_polars(column) else column.to_numpy("datetime64[us]")
+    )
+
+
 def factorize(column: Any) -> tuple[np.ndarray, list, bool]:
     """Codes (-1 for missing), the values they stand for, and whether their order has a meaning."""
     if isinstance(column, np.ndarray):

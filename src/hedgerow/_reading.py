@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from hedgerow import _cells as cells
+from hedgerow._columns import year_fractions
 
 OTHER = "(other)"  # the category of words that are rare, or were never seen
 KINDS = ("number", "date", "time", "yes/no", "category", "words", "left out")
 PARTS = ("month", "weekday", "hour")
-_DAY = 86400.0
 _NEW = ""  # a word that no category is known for
 
 
@@ -402,10 +402,7 @@ def years_of(times: Any) -> Any:
     """Years with the day and its time as a fraction: noon of 2 July 2023 is 2023.5."""
     import pandas as pd
 
-    year = times.dt.year
-    begin = pd.to_datetime(dict(year=year.fillna(1970), month=1, day=1))
-    days = (times - begin).dt.total_seconds() / _DAY
-    return year + days / (365.0 + times.dt.is_leap_year)
+    return pd.Series(year_fractions(times.to_numpy()), index=times.index)
 
 
 def date_features(times: Any, name: str, parts: Iterable[str]) -> dict[str, Any]:

@@ -27,11 +27,13 @@ from sklearn.utils.validation import validate_data
 
 from hedgerow._columns import (
     as_numbers,
+    as_years,
     cells_of,
     check_frame,
     columns_of,
     is_categorical,
     is_frame,
+    is_time,
     known_codes,
     known_table,
     names_of,
@@ -71,12 +73,15 @@ class Schema:
         For each categorical feature its categories; the position is the code.
     missing : frozenset of int
         The features with missing values in training.
+    times : frozenset of int
+        The features that were dates or times in training, which are read as years.
     """
 
     feature_names: list[str] | None
     n_features: int
     categories: dict[int, list]
     missing: frozenset[int] = frozenset()
+    times: frozenset[int] = frozenset()
 
     def encode(self, estimator: Any, X: Any, *, finite: bool = True) -> np.ndarray:
         """Check a table against the training table; return its matrix for prediction.
@@ -138,10 +143,11 @@ class Schema:
 
     def is_like(self, other: "Schema") -> bool:
         """Whether both have the same features, in the same order, with the same categories."""
-        return (self.n_features, self.feature_names, self.categories) == (
+        return (self.n_features, self.feature_names, self.categories, self.times) == (
             other.n_features,
             other.feature_names,
             other.categories,
+            other.times,
         )
 
     def widened(self, names: list[str]) -> "Schema":
@@ -172,6 +178,8 @@ class Schema:
         for feature, column in enumerate(columns_of(X) if block is None else block.T):
             if feature in self.categories:
                 column, places[feature] = codes(feature, column)
+            elif feature in self.times:
+                column, wide = as_years(column, self._name(feature)), True
             else:
                 wide = wide or number_type(column) is np.float64
                 column = plain_numbers(column, self._name(feature))
@@ -202,7 +210,8 @@ class Schema:
         return str(feature) if self.feature_names is None else repr(self.feature_names[feature])
 
     def _numbers(self, feature: int, column: Any) -> np.ndarray:
-        return as_numbers(column, self._name(feature))
+        read = as_years if feature in self.times else as_numbers
+        return read(column, self._name(feature))
 
 
 class Table:
@@ -547,10 +556,13 @@ def read_columns(
     schema = Schema(names, X.shape[1], categories)
     chosen = chosen_features(categorical_features, schema)
     by_type = isinstance(categorical_features, str)  # "auto"
+    times = set()
     for feature, column in enumerate(columns_of(X)):
         if feature in chosen or (by_type and is_categorical(column)):
             categories[feature], codes[feature] = read_categories(column, schema._name(feature))
-    return schema, X, codes
+        elif is_time(column):
+            times.add(feature)
+    return replace(schema, times=frozenset(times)) if times else schema, X, codes
 
 
 def chosen_features(categorical_features: Any, schema: Schema) -> set[int]:

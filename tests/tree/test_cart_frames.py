@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import hedgerow
 from hedgerow import DecisionTreeClassifier, DecisionTreeRegressor
 
 COLOURS = ["red", "green", "blue", "grey"]
@@ -211,11 +212,26 @@ def test_target_may_be_a_series():
         assert_array_equal(DecisionTreeClassifier().fit(X, target).predict(X), names)
 
 
-def test_dates_are_refused_by_name():
-    day = [datetime.datetime(2020, 1, k) for k in (1, 2, 3, 4)]
-    for frame in (pd.DataFrame, pl.DataFrame):
-        with pytest.raises((ValueError, TypeError), match="day"):
-            DecisionTreeClassifier().fit(frame({"day": day}), [0, 1, 0, 1])
+@pytest.mark.parametrize("kind", ["pandas", "pandas with zone", "polars", "polars date"])
+def test_dates_are_years_as_on_the_command_line(kind, tmp_path):
+    days = [datetime.datetime(2020, 1, 1), datetime.datetime(2023, 7, 2), None]
+    if kind.startswith("pandas"):
+        frame = pd.DataFrame({"day": pd.to_datetime(days)})
+        if "zone" in kind:
+            frame["day"] = frame["day"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
+    else:
+        frame = pl.DataFrame({"day": days})
+        if "date" in kind:
+            frame = frame.with_columns(pl.col("day").cast(pl.Date))
+    model = DecisionTreeRegressor().fit(frame, [0.0, 1.0, 2.0])
+    assert_array_equal(model.schema_.encode(model, frame), [[2020], [2023 + 182 / 365], [np.nan]])
+    assert_array_equal(model.predict(frame), [0, 1, 2])
+
+    hedgerow.save(model, tmp_path / "model.hedgerow")
+    kept = hedgerow.load(tmp_path / "model.hedgerow")
+    assert kept.schema_ == model.schema_
+    assert_array_equal(kept.predict(frame), [0, 1, 2])
+    assert_array_equal(kept.predict(pd.DataFrame({"day": [2020.0, 2024.0]})), [0, 1])
 
 
 # Missing values.

@@ -10,7 +10,7 @@ from hedgerow._table import Schema
 
 
 def _encode(schema: Schema, writer: Writer, where: str) -> dict[str, Any]:
-    return {
+    record = {
         "n_features": schema.n_features,
         "names": schema.feature_names,
         "categories": [
@@ -19,6 +19,7 @@ def _encode(schema: Schema, writer: Writer, where: str) -> dict[str, Any]:
         ],
         "missing": sorted(schema.missing),
     }
+    return record | {"times": sorted(schema.times)} if schema.times else record
 
 
 def _decode(fields: Fields) -> Schema:
@@ -36,7 +37,8 @@ def _decode(fields: Fields) -> Schema:
         len(names) != n_features or not all(isinstance(name, str) for name in names)
     ):
         damaged("its schema names other features than it has")
-    return Schema(names, n_features, categories, frozenset(missing))
+    times = [_feature(f, n_features) for f in fields.take_if_there("times", list, [])]
+    return Schema(names, n_features, categories, frozenset(missing), frozenset(times))
 
 
 def _feature(feature: Any, n_features: int) -> int:
