@@ -16,6 +16,9 @@ constexpr std::size_t most_features = 16;  // of a group
 // What leaves are compared with, as a multiple of the evidence's ridge: gains of small leaves are
 // more often those of noise. Chosen on the sets of CHOOSE in benchmarks/sizes.py.
 constexpr double search_damping = 100;
+// What a split must gain for rows that are noisier than all, as a multiple of half of what they are
+// noisier by: about what the best of many splits gains by chance. Chosen there as well.
+constexpr double gain_of_noise = 10;
 constexpr std::size_t group_bytes = std::size_t{256} << 10;
 
 std::size_t width_of(std::uint32_t n_scores) { return (1 + 2 * std::size_t(n_scores) + 3) / 4 * 4; }
@@ -66,6 +69,21 @@ void SumSearch::read_derivatives() {
             cell[1 + n_scores_ + k] = fit_.hessian()[k * n + row];
         }
     }
+    std::vector<std::uint32_t> all(n);
+    std::iota(all.begin(), all.end(), 0u);
+    noise_ = noise_of(all);
+}
+
+double SumSearch::noise_of(std::span<const std::uint32_t> rows) const {
+    if (params_.ridge >= 0 || params_.loss.name == Loss::Name::log_loss) return 0;
+    const LossTargets targets = table_.targets();
+    double squares = 0, weight = 0;
+    for (const auto row : rows) {
+        const double* cell = &derivatives_[row * width_];
+        if (cell[2] > 0) squares += cell[1] * cell[1] / cell[2];
+        weight += targets.weight(row);
+    }
+    return squares / weight;
 }
 
 void SumSearch::order_categories() {
@@ -95,12 +113,13 @@ SumSearch::Leaf SumSearch::leaf_of(std::int32_t at) const {
         const bool more = params_.max_members < 0 ||
                           members_.n_members() < static_cast<std::size_t>(params_.max_members);
         return {key_of(members_.n_members(), 0), n, 0,
-                more && params_.max_depth != 0 && n >= 2 * params_.min_samples_leaf};
+                more && params_.max_depth != 0 && n >= 2 * params_.min_samples_leaf, 0};
     }
     const SumNode& node = members_.node(at);
     const bool shallow = params_.max_depth < 0 || node.depth < params_.max_depth;
     return {node.key, node.n_rows(), node.column,
-            shallow && node.n_rows() >= 2 * params_.min_samples_leaf && node.n_rows() >= 2};
+            shallow && node.n_rows() >= 2 * params_.min_samples_leaf && node.n_rows() >= 2,
+            0.5 * gain_of_noise * std::max(noise_of(members_.rows(at)) - noise_, 0.0)};
 }
 
 void SumSearch::count(const Group& group, const std::uint32_t* rows, std::size_t n,
@@ -267,7 +286,7 @@ void SumSearch::scan(const Group& group, const Leaf& leaf, const double* cells,
             };
             if (monotone * (step(right) - step(left)) < 0) return -1.0;
         }
-        return 0.5 * (worth(left.data()) + worth(right.data()) - paid);
+        return 0.5 * (worth(left.data()) + worth(right.data()) - paid) - leaf.price;
     };
     for (std::size_t f = group.begin; f < group.end; ++f) {
         const Column& column = table_.data().column(f);

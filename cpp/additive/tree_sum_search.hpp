@@ -13,11 +13,13 @@
 // categories.
 //
 // Where the ridge is that of the evidence, gains are damped: gain = G^2 / (H + damping) summed over
-// both sides, with a multiple of the ridge. With a ridge that was asked for, the gain is what the
+// both sides, with a multiple of the ridge. And numbers that are noisier in a leaf than in all rows
+// must gain more there: by chance they do. With a ridge that was asked for, the gain is what the
 // split takes off the penalised loss.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "additive/tree_sum.hpp"
@@ -69,6 +71,7 @@ class SumSearch {
         std::uint32_t n_rows = 0;
         std::uint32_t column = 0;  // 0: a new root, whose value is zero
         bool may_split = false;
+        double price = 0;  // of a split, for the noise of the rows
     };
     struct Buffers {
         std::vector<double> rest, leaf;
@@ -76,6 +79,7 @@ class SumSearch {
 
     void order_categories();
     Leaf leaf_of(std::int32_t at) const;
+    double noise_of(std::span<const std::uint32_t> rows) const;
     std::size_t cells_of(const Group& group) const {
         return table_.first_cell(group.end) - table_.first_cell(group.begin);
     }
@@ -97,8 +101,9 @@ class SumSearch {
     const std::size_t width_;                       // of a cell, in numbers
     const double feature_price_, threshold_price_;  // in units of the loss
     std::vector<Group> groups_;
-    std::vector<double> derivatives_;                          // a cell for each row
-    std::vector<Buffers> buffers_;                             // by worker
+    std::vector<double> derivatives_;  // a cell for each row
+    double noise_ = 0;                 // of a row: its squared derivative over the second one
+    std::vector<Buffers> buffers_;     // by worker
     std::vector<std::vector<std::uint32_t>> category_orders_;  // by feature
     std::vector<std::uint8_t> feature_used_;
     std::vector<std::vector<SumTest>> used_;  // by feature, numbers only

@@ -170,3 +170,15 @@ def test_poisson_needs_counts():
     X = np.random.default_rng(0).random((30, 2))
     with pytest.raises(ValueError, match="'poisson' needs targets that are not negative"):
         TreeSumRegressor(loss="poisson").fit(X, X[:, 0] - 1)
+
+
+def test_rows_that_are_noisier_than_others_are_split_less_by_chance():
+    errors = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(4000, 12))
+        truth = np.where(X[:, 0] > 1, 0, np.sign(X[:, 1]) * (X[:, 2] > 0))
+        y = truth + np.where(X[:, 0] > 1, 20, 1) * rng.normal(size=4000)
+        model = TreeSumRegressor(max_splits=8).fit(X, y)
+        errors.append(np.mean((model.predict(X) - truth) ** 2))
+    assert np.mean(errors) < 2.5  # 3.1 where every leaf is as easily split
