@@ -106,15 +106,16 @@ void bind_forest(nb::module_& m) {
         .def(
             "__init__",
             [](ForestParams* self, const GrowParams& tree, std::uint64_t seed, bool bootstrap,
-               std::uint32_t n_draws, bool balanced_subsample) {
+               std::uint32_t n_draws, bool balanced_subsample, std::uint64_t first) {
                 new (self) ForestParams{.tree = tree,
                                         .seed = seed,
                                         .bootstrap = bootstrap,
                                         .n_draws = n_draws,
-                                        .balanced_subsample = balanced_subsample};
+                                        .balanced_subsample = balanced_subsample,
+                                        .first = first};
             },
             "tree"_a, nb::kw_only(), "seed"_a, "bootstrap"_a, "n_draws"_a,
-            "balanced_subsample"_a = false)
+            "balanced_subsample"_a = false, "first"_a = 0)
         .def(
             "bag",
             [](const ForestParams& self, std::size_t n_rows, std::uint64_t member) {
@@ -141,6 +142,26 @@ void bind_forest(nb::module_& m) {
                 return Forest(self.first(n), {self.importances.begin(), cut});
             },
             "n"_a, "A forest of the first n members.")
+        .def_static(
+            "joined",
+            [](const std::vector<nb::handle>& parts) {
+                std::vector<const Forest*> forests;
+                for (const nb::handle part : parts) {
+                    forests.push_back(&nb::cast<const Forest&>(part));
+                }
+                if (forests.empty()) throw nb::value_error("there are no forests to join");
+                for (const Forest* forest : forests) {
+                    if (forest->n_features() != forests[0]->n_features() ||
+                        forest->n_outputs() != forests[0]->n_outputs()) {
+                        throw nb::value_error("the forests are of different tables");
+                    }
+                }
+                return in_core(1, [&](Team&) {
+                    return Forest::joined(forests[0]->n_features(), forests[0]->n_outputs(),
+                                          forests);
+                });
+            },
+            "parts"_a, "The members of forests, one after the other.")
         .def_prop_ro(
             "importances",
             [](const Forest& f) {

@@ -29,6 +29,7 @@ ALLOWED = {
     "cascade": {"tree", "forest"},
     "compression": {"tree", "forest", "additive"},
     "batches": set(),
+    "dask": MODELS | {"batches"},
     "inspect": {"tree", "forest", "additive"},
     "storage": MODELS,
     "export": MODELS | {"storage"},

@@ -131,6 +131,18 @@ std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows
     return bag;
 }
 
+Forest Forest::joined(std::uint32_t n_features, std::uint32_t n_outputs,
+                      std::span<const Forest* const> parts) {
+    Forest out(n_features, n_outputs);
+    for (const Forest* part : parts) {
+        for (std::size_t i = 0; i < part->n_graphs(); ++i) out.add(part->unpack(i));
+        out.importances.insert(out.importances.end(), part->importances.begin(),
+                               part->importances.end());
+    }
+    out.seal();
+    return out;
+}
+
 std::uint64_t seed_of_tree(const ForestParams& params, std::uint64_t member) {
     return key_of(key_of_member(params, member), 1);
 }
@@ -140,7 +152,7 @@ void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& 
                  std::atomic<std::size_t>& done, Team& team) {
     const View view{rows, rows ? rows->size() : data.n_rows()};
     if (view.size == 0) throw std::invalid_argument("no rows to grow on");
-    const std::size_t first = forest.n_graphs();
+    const std::size_t first = params.first + forest.n_graphs();
     std::vector<std::unique_ptr<Grown>> waiting(n_trees);
     std::size_t n_added = 0;
     std::vector<DecisionGraph> spare;  // graphs of members that were added

@@ -25,6 +25,7 @@ struct ForestParams {
     bool bootstrap = true;            // draw with replacement
     std::uint32_t n_draws = 0;        // rows drawn for each bag
     bool balanced_subsample = false;  // weigh classes by their frequency in each bag
+    std::uint64_t first = 0;          // number of the first member of the forest that is grown
 };
 
 // How often each row is in member i's bag.
@@ -46,10 +47,14 @@ struct Forest : PackedGraphs {
     Forest(PackedGraphs graphs, std::vector<double> shares)
         : PackedGraphs(std::move(graphs)), importances(std::move(shares)) {}
 
+    // The members of forests, one after the other.
+    static Forest joined(std::uint32_t n_features, std::uint32_t n_outputs,
+                         std::span<const Forest* const> parts);
+
     std::vector<double> importances;  // n_features shares for each member
 };
 
-// Grows the members n..n+n_trees-1 of a forest that has n of them, on the given rows, none
+// Grows n_trees further members of a forest, numbered from `first` and how many it has, on the given rows, none
 // of them twice. `done` counts finished trees.
 void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                  const ForestParams& params, std::size_t n_trees, Forest& forest, Unseen* unseen,

@@ -322,7 +322,7 @@ class SumRowPredictor:
 class ForestParams:
     """How a forest is grown."""
 
-    def __init__(self, tree: GrowParams, *, seed: int, bootstrap: bool, n_draws: int, balanced_subsample: bool = False) -> None: ...
+    def __init__(self, tree: GrowParams, *, seed: int, bootstrap: bool, n_draws: int, balanced_subsample: bool = False, first: int = 0) -> None: ...
 
     def bag(self, n_rows: int, member: int) -> NDArray[numpy.uint32]:
         """How often each row is in a member's bag."""
@@ -344,6 +344,10 @@ class Forest(PackedGraphs):
 
     def first(self, n: int) -> Forest:
         """A forest of the first n members."""
+
+    @staticmethod
+    def joined(parts: Sequence[object]) -> Forest:
+        """The members of forests, one after the other."""
 
     @property
     def importances(self) -> NDArray[numpy.float64]: ...

@@ -73,11 +73,11 @@ class Coder:
             return values.astype(np.float64)
         return np.searchsorted(labels, values).astype(np.int32)
 
-    def merge(self, other: "Coder") -> None:
+    def merge(self, low: list[np.ndarray], high: list[np.ndarray]) -> None:
         """Take in the ranges of values that another coder of the plan has seen."""
-        for mine, others in zip(self.low, other.low, strict=True):
+        for mine, others in zip(self.low, low, strict=True):
             np.minimum(mine, others, out=mine)
-        for mine, others in zip(self.high, other.high, strict=True):
+        for mine, others in zip(self.high, high, strict=True):
             np.maximum(mine, others, out=mine)
 
     def bins(self, feature: int) -> tuple[np.ndarray, np.ndarray]:

@@ -90,7 +90,7 @@ class Feature:
 class Targets:
     """The distinct targets, until there are too many of them."""
 
-    distinct: np.ndarray | set | None = None
+    distinct: Any = None  # an array, or a set of words
     many: bool = False
     largest: float = 0.0
 
@@ -120,7 +120,7 @@ class Targets:
 
     def _join(self, values: Any) -> None:
         if self.distinct is None:
-            self.distinct = values
+            self.distinct = values.copy()  # others' stay as they are
         elif isinstance(values, set) and isinstance(self.distinct, set):
             self.distinct |= values
         elif isinstance(values, set) or isinstance(self.distinct, set):

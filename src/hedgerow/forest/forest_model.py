@@ -133,15 +133,20 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
                 out_of_bag=bool(self.oob_score),
                 report=report,
             )
-        facts = table.facts() | {"forest_": forest, "seed_": seed, "n_rows_": table.n_rows}
-        if getattr(self, "keep_targets", False):
-            facts |= leaf_target_facts(table, forest, learner.n_jobs)
+        oob = {}
         if unseen is not None:
             if kept is not None:
                 params = self._bag_params(table.n_rows)
                 _add_kept(table, kept, params, unseen)
-            facts |= out_of_bag_facts(table, unseen, self.oob_score, "trees")
-        self.become(facts)
+            oob = out_of_bag_facts(table, unseen, self.oob_score, "trees")
+        return self.adopt_members(table, forest, seed, oob)
+
+    def adopt_members(self, table: Table, forest: Forest, seed: int, oob: dict | None = None):
+        """Become the forest of members that were grown on a table from a seed; return itself."""
+        facts = table.facts() | {"forest_": forest, "seed_": seed, "n_rows_": table.n_rows}
+        if getattr(self, "keep_targets", False):
+            facts |= leaf_target_facts(table, forest, self.learner().n_jobs)
+        self.become(facts | (oob or {}))
         return self
 
     def _check_kept(self, kept: Forest, table: Table) -> None:

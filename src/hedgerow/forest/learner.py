@@ -95,6 +95,7 @@ class ForestLearner:
         seed: int,
         total_weight: float,
         directions: Sequence[int] = (),
+        first: int = 0,
     ) -> ForestParams:
         """The engine's parameters for rows of a total weight."""
         settings = self.settings
@@ -117,6 +118,7 @@ class ForestLearner:
             balanced_subsample=parameters.is_word(
                 getattr(settings, "class_weight", None), "balanced_subsample"
             ),
+            first=first,
         )
 
     def grow(
@@ -126,6 +128,7 @@ class ForestLearner:
         *,
         n_trees: int | None = None,
         start: Forest | None = None,
+        first: int = 0,
         rows: np.ndarray | None = None,
         held: np.ndarray | None = None,
         out_of_bag: bool = False,
@@ -141,6 +144,9 @@ class ForestLearner:
             Trees to grow; None takes ``n_estimators``.
         start : Forest, default=None
             Trees that come before the new ones; it stays as it is.
+        first : int, default=0
+            Number of the first tree of the forest that is grown, where it is a part of a larger
+            one.
         rows : ndarray of row numbers, default=None
             The rows to grow on; None takes all.
         held : ndarray of row numbers, default=None
@@ -162,7 +168,7 @@ class ForestLearner:
         grown_on = weights if weights is None or rows is None else weights[rows]
         total = float(n_rows) if grown_on is None else float(grown_on.sum())
         params = self.params(
-            n_rows, data.n_features, binned.class_counts, seed, total, binned.directions
+            n_rows, data.n_features, binned.class_counts, seed, total, binned.directions, first
         )
         forest = Forest(data.n_features, binned.n_values)
         if start is not None:
