@@ -51,7 +51,7 @@ PACKAGES = (
     "numpy", "scipy", "pandas", "scikit-learn", "ydf", "lightgbm", "xgboost", "catboost",
     "interpret-core", "imodels", "pystreed", "emlearn", "m2cgen",
     "tl2cgen", "lleaves", "onnxruntime", "skl2onnx", "shap", "mapie",
-    "quantile-forest", "hedgerow",
+    "quantile-forest", "dask", "distributed", "pyarrow", "hedgerow",
 )  # fmt: skip
 
 

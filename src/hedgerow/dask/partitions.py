@@ -77,17 +77,18 @@ def _blocks(collection: Any) -> list[Any]:
 
 
 def predicted(model: Any, method: str, X: Any, n_columns: int | None, dtype: Any) -> Any:
-    """What a fitted model's method says of each row: a Dask array, or a series or frame of a frame."""
+    """What a model's method says of each row: a Dask array, or a series or frame of a frame."""
     X, _ = _features(X)
     shape = () if n_columns is None else (n_columns,)
     empty = np.empty((0, *shape), dtype)
     if not isinstance(X, dask_array.Array):
         return X.map_partitions(_said_frame, model, method, empty, meta=_framed(empty, None))
     rows = X.chunks[0]
-    how: dict[str, Any] = {"drop_axis": 1, "chunks": (rows,)}
+    how: Any = {"drop_axis": 1, "chunks": (rows,)}
     if shape:
         how = {"chunks": (rows, shape)}
-    return X.map_blocks(said, model, method, empty, dtype=empty.dtype, meta=empty, **how)
+    block: Any = said  # Dask's own types are too narrow
+    return X.map_blocks(block, model, method, empty, dtype=empty.dtype, meta=empty, **how)
 
 
 def said(X: Any, model: Any, method: str, empty: np.ndarray) -> np.ndarray:
