@@ -19,17 +19,37 @@ def test_linear_model_has_the_published_error_on_iris(method):
 @pytest.fixture
 def journal(tmp_path):
     made = study.Journal(tmp_path / f"{paper.NAME}.jsonl")
+    made.add({"set": "iris"}, rows=150, columns=4, classes=3, leaves=3)
     for method in paper.METHODS + paper.OURS:
         for seed, error in enumerate((1.0, 3.0)):
             key = {"set": "iris", "method": method, "seed": seed}
-            made.add(key, error=error, seconds=2.0, rows=150, columns=4)
+            made.add(key, error=error, seconds=2.0)
     return made
 
 
-def test_table_shows_published_and_measured_errors(journal):
+def test_table_shows_published_and_measured_errors_and_leaves(journal):
     text = paper.table(journal, ["iris"])
-    assert "| iris | 150 × 4 | 1.9 / 2.0 ± 1.0 (2) | 2.1 / 2.0 ± 1.0 (2) |" in text
-    assert "on 1 of 1 sets (not on: none)" in paper.summary(journal, ["iris"])
+    assert "| iris | 150, 4, 3 | 3 / 3 | 1.9 ± 0.3 / 2.0 ± 1.4 (2) | 2.1 ± 0.2 / 2.0 " in text
+
+
+def test_verdicts_come_from_the_numbers(journal):
+    found = paper.compare(journal, ["iris"], "DTE-1", "Tree")
+    assert found == ([], ["iris"], [], [], [])
+    for seed, error in enumerate((40.0, 40.1)):
+        journal.add({"set": "wine", "method": "Tree", "seed": seed}, error=error, seconds=1.0)
+        journal.add({"set": "wine", "method": "DTE-1", "seed": seed}, error=30.0, seconds=1.0)
+    better = (["wine"], [], [], ["wine"], [])
+    assert paper.compare(journal, ["wine"], "DTE-1", "Tree") == better
+    assert paper.compare(journal, ["wine"], "Tree", "DTE-1") == ([], [], ["wine"], [], ["wine"])
+    by_text = {claim.text: claim for claim in paper.claims(journal, ["iris"])}
+    assert by_text["DTE-1 equal to or better than the tree"].holds
+    assert by_text["DTE-3 significantly better than the forest"].holds  # 0 of 1, less one set
+
+
+def test_tree_has_the_published_number_of_leaves(data_folder):
+    for name in ("iris", "wine", "colon", "golub_leukemia"):
+        found = paper.describe(*paper.prepare(name, data_folder))
+        assert found["leaves"] == paper.TABLE[name].leaves
 
 
 def test_a_replicate_runs_once_and_while_there_is_time(journal):
@@ -47,7 +67,7 @@ def test_page_comes_from_the_journal(journal, monkeypatch, capsys):
     page = (journal.path.parent / f"{paper.NAME}.md").read_text()
     assert paper.table(journal, ["iris"]) in page
     assert (journal.path.parent / f"{paper.NAME}_2.png").exists()
-    assert "1.9 / 2.0" in capsys.readouterr().out
+    assert "1.9 ± 0.3 / 2.0" in capsys.readouterr().out
 
 
 def test_leaf_means_and_oracle_anchors_are_equally_good_in_the_plane(monkeypatch):

@@ -33,3 +33,23 @@ def test_missing_folder_is_explained(monkeypatch):
 
 def test_markdown():
     assert study.markdown(["a", "b"], [[1, "x"]]) == "| a | b |\n| --- | --- |\n| 1 | x |"
+
+
+def test_a_claim_about_sets_may_miss_one():
+    assert study.counted("better", 15, 16, 20, 20).holds
+    assert study.counted("better", 14, 16, 20, 20).holds is False
+    assert study.counted("better", 0, 0, 20, 20).holds is None
+
+
+def test_a_single_run_has_no_spread():
+    assert study.spread([1.0]) == "1.00"
+    assert study.spread([1.0, 3.0], 1) == "2.0 ± 1.4"
+
+
+def test_older_figures_stay_on_a_page(tmp_path):
+    page = tmp_path / "page.md"
+    study.write_page(page, "old\n\n")
+    assert page.read_text() == "old\n"
+    page.write_text("old\n" + study.OLDER + "\nkept\n")
+    study.write_page(page, "new")
+    assert page.read_text() == "new\n" + study.OLDER + "\nkept\n"

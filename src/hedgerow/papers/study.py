@@ -31,6 +31,7 @@ __all__ = [
     "Journal",
     "StudyData",
     "claims_table",
+    "counted",
     "folder",
     "markdown",
     "one_hot",
@@ -38,9 +39,11 @@ __all__ = [
     "provenance",
     "read",
     "spread",
+    "write_page",
 ]
 
 PACKAGES = ("hedgerow", "numpy", "scikit-learn")
+OLDER = "\n## Older figures\n"
 
 
 class Claim(NamedTuple):
@@ -192,6 +195,19 @@ def claims_table(claims: Sequence[Claim]) -> str:
     words = {True: "holds", False: "**does not hold**", None: "cannot be said"}
     rows = [(c.text, c.published, c.found, words[c.holds]) for c in claims]
     return markdown(["claim", "paper", "here", ""], rows)
+
+
+def counted(text: str, count: int, n: int, published: int, of: int) -> Claim:
+    """A claim about a number of sets: it holds with at least the published share, less one set."""
+    holds = count + 1 >= n * published / of if n else None
+    return Claim(text, f"{published} of {of}", f"{count} of {n}", holds)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page; what an earlier one has under `OLDER`, of runs without a journal, stays."""
+    earlier = path.read_text(encoding="utf-8") if path.exists() else ""
+    _, heading, older = earlier.partition(OLDER)
+    path.write_text(text.rstrip("\n") + "\n" + heading + older, encoding="utf-8")
 
 
 def provenance(journal: Journal, command: str) -> str:
