@@ -1,5 +1,5 @@
 /* adult: TreeInTreeClassifier of 34 tests
- * written by hedgerow 0.1.0, checksum f97c98aa47541278
+ * written by hedgerow 0.1.0, checksum fc00d4ca3bb5ca0c
  * classes: poor, rich
  * uint8 leaves: values are within 0.0019 of the model's
  * and 0 of 2000 rows at its thresholds have another class
@@ -152,14 +152,15 @@ static const uint8_t adult_sets[] = {
 };
 /* Tests: column and marks, threshold or set, second child, first child. */
 static const uint8_t adult_tests[][4] = {
-  {29,0,11,1}, {42,20,34,2}, {50,11,3,5}, {13,2,5,4}, {46,17,34,5}, {0,7,6,35}, {18,2,7,8},
-  {18,3,36,8}, {18,2,9,37}, {50,11,10,38}, {25,6,40,39}, {18,2,25,12}, {46,12,13,14}, {46,16,14,25},
-  {42,19,41,15}, {25,9,19,16}, {16,0,17,42}, {0,10,18,43}, {25,12,45,44}, {0,8,20,46}, {16,1,23,21},
-  {5,15,22,43}, {48,4,48,47}, {48,9,24,49}, {5,18,51,50}, {42,19,52,26}, {25,21,29,27}, {46,15,53,28},
-  {46,14,55,54}, {44,15,56,30}, {0,5,31,57}, {48,6,32,58}, {42,18,59,33}, {46,13,55,60},
+  {29,0,11,1}, {42,255,34,2}, {50,43,3,5}, {13,2,5,4}, {46,252,34,5}, {0,32,6,35}, {18,12,7,8},
+  {18,14,36,8}, {18,12,9,37}, {50,43,10,38}, {25,6,40,39}, {18,12,25,12}, {46,247,13,14},
+  {46,251,14,25}, {42,254,41,15}, {25,9,19,16}, {16,8,17,42}, {0,35,18,43}, {25,12,45,44},
+  {0,33,20,46}, {16,9,23,21}, {5,15,22,43}, {48,25,48,47}, {48,34,24,49}, {5,18,51,50},
+  {42,254,52,26}, {25,21,29,27}, {46,250,53,28}, {46,249,55,54}, {44,250,56,30}, {0,28,31,57},
+  {48,31,32,58}, {42,253,59,33}, {46,248,55,60},
 };
 static const int16_t adult_thresholds[] = {
-  8, 9, 12, 14, 25, 28, 31, 32, 33, 34, 35, 43, 1448, 1512, 1529, 1782, 1989, 2391, 3120, 5095, 7073,
+  1448, 1512, 1529, 1782, 1989, 2391, 3120, 5095, 7073,
 };
 static const uint8_t adult_table_0[] = {
   245, 4, 133, 11, 34, 51, 110, 250, 21, 44, 43, 93, 60, 15, 108, 73, 96, 155, 254, 235, 109, 0, 249,
@@ -186,7 +187,7 @@ static inline uint32_t adult_leaf(const int32_t *x, uint32_t graph) {
     int is_left;
     if (marks & 1) is_left = adult_has(place, x[marks >> 2]);
     else
-    is_left = value <= adult_thresholds[place] && (is_missing_left || value != ADULT_MISSING);
+    is_left = value == ADULT_MISSING ? is_missing_left : value <= (place < 247 ? (int32_t)place : (int32_t)adult_thresholds[place - 247]);
     at = test[2 + is_left];
   }
   return at - 34;

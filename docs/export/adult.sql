@@ -1,5 +1,5 @@
 -- adult: TreeInTreeClassifier of 34 tests
--- written by hedgerow 0.1.0, checksum f97c98aa47541278
+-- written by hedgerow 0.1.0, checksum fc00d4ca3bb5ca0c
 -- classes: poor, rich
 -- duckdb; NULL is missing
 WITH

@@ -68,6 +68,17 @@ def test_every_kind_of_numbers_reaches_the_same_leaves(name, numbers):
     same(to_c(program, form=form, numbers=numbers), program, matrix, numbers=numbers, compiler=C99)
 
 
+@pytest.mark.parametrize("numbers", ["int16", "int32"])
+@pytest.mark.parametrize("scale", [1, 9, 1000])
+def test_whole_thresholds_below_zero_small_and_large_part_rows_alike(scale, numbers):
+    X = scale * (np.arange(60.0) - 20)[:, None] // 4
+    X[::7] = np.nan
+    model = hedgerow.DecisionTreeRegressor().fit(X, np.sin(np.arange(60)))
+    program = read(model)
+    matrix = np.append(np.arange(X[1:7].min() - 9, np.nanmax(X) + 9), [np.nan, 32767, -32767])
+    same(to_c(program, numbers=numbers), program, matrix[:, None], numbers=numbers, compiler=C99)
+
+
 @pytest.mark.parametrize("leaves", ["float", "uint8"])
 @pytest.mark.parametrize("name", NARROW)
 def test_rounded_leaves_say_what_the_rounded_program_says(name, leaves):

@@ -13,6 +13,7 @@ _LEAF_HEAD = """\
 /* The leaf of a row in a graph. */
 static inline INDEX _m_leaf(const INPUT *x, INDEX graph) {
 """
+_WORTH = 12
 _WORDS = (("uint8_t", 8), ("uint16_t", 16), ("uint32_t", 32))
 
 
@@ -102,18 +103,15 @@ class Numbers:
         """Whether a number goes left, as C; None where the word ``is_missing_left`` tells."""
         below = f"{value} <= {bound}"
         lost = f"{value} == {self._missing}"
+        if missing_left is None and self.missing is not None:
+            return f"{lost} ? is_missing_left : {below}"
         if self.kind == "ranks":
-            if missing_left is None:
-                return f"{below} || (is_missing_left && {lost})"
             return f"({below} || {lost})" if missing_left else below
         if self.kind in ("double", "float"):
             if missing_left is None:
                 return f"is_missing_left ? !({value} > {bound}) : {below}"
             return f"!({value} > {bound})" if missing_left else below
-        known = lost.replace("==", "!=")
-        if missing_left is None:
-            return f"{below} && (is_missing_left || {known})"
-        return below if missing_left else f"({below} && {known})"
+        return below if missing_left else f"({below} && {lost.replace('==', '!=')})"
 
     def rounded_rows(self, rows: np.ndarray) -> np.ndarray:
         """Rows that this kind of numbers holds, next to others."""
@@ -294,10 +292,8 @@ class Graphs:
                 self.kind.bound(int(graph.column[test]), float(graph.threshold[test]))
                 for test in np.flatnonzero(graph.kind == p.AXIS)
             ]
-        cuts = np.unique(np.array(bounds, dtype=np.float64 if bounds else int))
-        is_inline = self.kind.kind == "ranks"
-        places = np.searchsorted(cuts, np.array(bounds)).tolist() if bounds else []
-        bound_of = iter([int(bound) for bound in bounds] if is_inline else places)
+        cuts, places, bound = self._places(bounds)
+        bound_of = iter(places)
         flags = (len(sides) > 1) + (p.CATEGORY in kinds and len(kinds) > 1) + (
             p.OBLIQUE in kinds and len(kinds) > 1)  # fmt: skip
         rows, roots = [], []
@@ -358,15 +354,40 @@ class Graphs:
                 grouped(f"{self.name}_children", words[2], node[:, 2:]),
             ]
             reads = ("_m_columns[at]", "_m_places[at]", "_m_children[at][is_left]")
-        if p.AXIS in kinds and not is_inline:
+        if len(cuts):
             is_real = self.kind.kind in ("double", "float")
             word_of_cuts = self.kind.type if is_real else _narrowest(cuts, self.kind.type)
             self.constants.append(table(f"{self.name}_thresholds", word_of_cuts, cuts))
-        walker = self._walker(reads, n_tests, kinds, sides, flags, is_inline)
+        walker = self._walker(reads, n_tests, kinds, sides, flags, bound)
         if reads[0] == "test[0]":
             row = f"    const {words[0]} *test = _m_tests[at];\n"
             walker = walker.replace("{\n", "{\n" + row, 1)
         return head + start + walker
+
+    def _places(self, bounds: list[float | int]) -> tuple[np.ndarray, list[int], str]:
+        """Thresholds of a table, what tests say instead of theirs, and how C finds them.
+
+        Whole numbers that fit are said by the tests themselves; the numbers above are places.
+        """
+        cuts = np.unique(np.array(bounds, dtype=np.float64 if bounds else int))
+        if self.kind.kind in ("double", "float"):
+            places = np.searchsorted(cuts, np.array(bounds)).tolist()
+            return cuts, places, "REAL(&_m_thresholds[place])"
+        most = max([255, *(place for of_test in self._set_of for place in of_test.values())])
+        most = 2 ** smallest(most)[1] - 1
+        inside = (cuts >= 0) & (cuts <= most - len(cuts))
+        if self.kind.kind == "ranks" or inside.all():
+            return cuts[:0], [int(bound) for bound in bounds], "(INPUT)place"
+        wide = cuts[~inside]
+        first = most + 1 - len(wide)
+        if 2 * inside.sum() < _WORTH:  # bytes that the choice takes of code
+            wide, first = cuts, 0
+        place_of = {int(cut): first + i for i, cut in enumerate(wide)}
+        places = [place_of.get(int(bound), int(bound)) for bound in bounds]
+        if not first:
+            return wide, places, "INT(&_m_thresholds[place])"
+        of_table = f"INT(&_m_thresholds[place - {first}])"
+        return wide, places, f"(place < {first} ? (INPUT)place : (INPUT){of_table})"
 
     def _walker(
         self,
@@ -375,12 +396,10 @@ class Graphs:
         kinds: set[int],
         sides: set[bool],
         flags: int,
-        is_inline: bool,
+        bound: str,
     ) -> str:
         """The loop from test to test."""
         missing_left = next(iter(sides)) if len(sides) == 1 else None
-        macro = "REAL" if self.kind.kind in ("double", "float") else "INT"
-        bound = "place" if is_inline else f"{macro}(&_m_thresholds[place])"
         column = f"marks >> {flags}" if flags else "marks"
         lines = [f"  while (at < {n_tests}) {{", f"    const INDEX place = INT(&{reads[1]});"]
         if flags or kinds != {p.OBLIQUE}:
