@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.ensemble
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -21,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
+import hedgerow
 from hedgerow import (
     BaggingClassifier,
     BaggingRegressor,
@@ -181,7 +183,7 @@ def test_grid_search_reaches_the_member(kind):
 
 def test_parameters_and_defaults_are_those_of_scikit_learn():
     ours = BaggingClassifier().get_params()
-    theirs = sklearn.ensemble.BaggingClassifier().get_params() | {"max_samples": 1.0}
+    theirs = sklearn.ensemble.BaggingClassifier().get_params() | {"max_samples": None}
     assert {key: ours[key] for key in theirs} == theirs
 
 
@@ -199,17 +201,12 @@ def test_parameters_and_defaults_are_those_of_scikit_learn():
     ids=str,
 )
 @pytest.mark.parametrize("max_samples", [1.0, 0.4])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_engine_and_joblib_grow_the_same_bag(settings, max_samples, weighted):
+def test_engine_and_joblib_grow_the_same_bag(settings, max_samples):
     X, y = IRIS
     tree = DecisionTreeClassifier(**settings)
-    # Whole numbers: the total weight of a bag then has no rounding.
-    weights = np.random.default_rng(0).integers(1, 4, 150) * 1.0 if weighted else None
-    if weighted and "min_weight_fraction_leaf" in settings:
-        tree.set_params(min_weight_fraction_leaf=0.0)  # a share of the bag's own weight in joblib
     rest = {"n_estimators": 25, "max_samples": max_samples, "oob_score": True, "random_state": 3}
-    grown = BaggingClassifier(tree, **rest).fit(X, y, weights)
-    fitted = BaggingClassifier(_Tree(**tree.get_params()), **rest).fit(X, y, weights)
+    grown = BaggingClassifier(tree, **rest).fit(X, y)
+    fitted = BaggingClassifier(_Tree(**tree.get_params()), **rest).fit(X, y)
     np.testing.assert_allclose(grown.predict_proba(X), fitted.predict_proba(X), rtol=1e-12)
     np.testing.assert_allclose(
         grown.oob_decision_function_, fitted.oob_decision_function_, rtol=1e-12
@@ -322,9 +319,67 @@ def test_rows_without_weight_are_not_learnt(member):
     assert set(bag.predict(X)) == {0, 1}
 
 
-def test_weights_for_a_member_that_takes_none_are_refused():
-    with pytest.raises(ValueError, match="KNeighborsClassifier takes no 'sample_weight'"):
-        BaggingClassifier(KNeighborsClassifier()).fit(*IRIS, sample_weight=np.ones(150))
+@pytest.mark.parametrize("member", [None, KNeighborsClassifier(), GaussianNB()], ids=str)
+def test_rows_are_drawn_by_their_weights(member):
+    X, y = IRIS
+    weights = np.where(np.arange(150) % 3, 0.0, 2.0)
+    weights[0] = 50  # of 148 in all
+    bag = BaggingClassifier(member, 40, random_state=0).fit(X, y, weights)
+    drawn = np.bincount(np.concatenate(bag.estimators_samples_), minlength=150)
+    assert drawn.sum() == 40 * 150
+    assert not drawn[weights == 0].any()
+    assert abs(drawn[0] / drawn.sum() - 50 / 148) < 0.03
+
+
+def test_shared_table_and_joblib_grow_the_same_bag_of_weighted_rows():
+    X, y = IRIS
+    weights = np.random.default_rng(0).uniform(0.5, 2, 150)
+    grown, fitted = (
+        BaggingClassifier(tree, 25, random_state=3).fit(X, y, weights)
+        for tree in (DecisionTreeClassifier(), _Tree())
+    )
+    np.testing.assert_allclose(grown.predict_proba(X), fitted.predict_proba(X), rtol=1e-12)
+
+
+def test_bags_drawn_by_weights_go_on_with_the_same_weights():
+    X, y = IRIS
+    weights = 1.0 + (y == 1)
+    once = BaggingClassifier(n_estimators=40, random_state=0).fit(X, y, weights)
+    more = BaggingClassifier(n_estimators=20, random_state=0, warm_start=True).fit(X, y, weights)
+    assert_array_equal(
+        more.set_params(n_estimators=40).fit(X, y, weights).predict_proba(X),
+        once.predict_proba(X),
+    )
+    with pytest.raises(ValueError, match="warm_start needs the table"):
+        more.set_params(n_estimators=50).fit(X, y, weights + 1)
+
+
+def test_a_share_of_rows_is_one_of_the_weights():
+    X, y = IRIS
+    bag = BaggingClassifier(max_samples=0.5, random_state=0).fit(X, y, np.full(150, 2.0))
+    assert {len(rows) for rows in bag.estimators_samples_} == {150}
+    with pytest.warns(UserWarning, match=r"low number \(1\) of bootstrap samples"):
+        BaggingClassifier(max_samples=1.0).fit(X, y, np.full(150, 0.01))
+
+
+@pytest.mark.filterwarnings("ignore:When fitting BaggingClassifier with sample_weight")
+def test_without_replacement_no_more_rows_are_drawn_than_have_a_weight():
+    X, y = IRIS
+    weights = (np.arange(150) % 3 == 0).astype(float)
+    bag = BaggingClassifier(bootstrap=False, max_samples=20, random_state=0).fit(X, y, weights)
+    assert all(weights[rows].all() and len(set(rows)) == 20 for rows in bag.estimators_samples_)
+    with pytest.raises(ValueError, match="only 50 have a weight"):
+        BaggingClassifier(bootstrap=False, max_samples=51).fit(X, y, weights)
+
+
+def test_a_file_keeps_the_weights_that_rows_were_drawn_by(tmp_path):
+    X, y = IRIS
+    bag = BaggingClassifier(n_estimators=3, random_state=0).fit(X, y, 1.0 + (y == 1))
+    hedgerow.save(bag, tmp_path / "bag.hedgerow")
+    kept = hedgerow.load(tmp_path / "bag.hedgerow")
+    for rows, same in zip(bag.estimators_samples_, kept.estimators_samples_, strict=True):
+        assert_array_equal(rows, same)
+    assert_array_equal(bag.predict_proba(X), kept.predict_proba(X))
 
 
 # --- frames ---------------------------------------------------------------------------------------

@@ -71,14 +71,21 @@ def model_codec(name: str, cls: type[Estimator]) -> Codec:
 def part_codec(name: str, cls: type) -> Codec:
     """How a part of a model is written and read: a dataclass or a named tuple, field by field."""
     hints = typing.get_type_hints(cls)
+    optional = {name for name in hints if getattr(cls, name, ...) is None}  # left out if None
 
     def encode(part: Any, writer: Writer, where: str) -> dict[str, Any]:
-        return {name: writer.value(getattr(part, name), f"{where}.{name}") for name in hints}
+        values = {name: getattr(part, name) for name in hints}
+        return {
+            name: writer.value(value, f"{where}.{name}")
+            for name, value in values.items()
+            if not (value is None and name in optional)
+        }
 
     def decode(fields: Fields) -> Any:
         given = {}
         for name, hint in hints.items():
-            given[name] = fields.take(name)
+            take = fields.take_if_there if name in optional else fields.take
+            given[name] = take(name)
             if not _fits(given[name], hint):
                 damaged(f"{name!r} of its {fields.name} is a {type(given[name]).__name__}")
         return cls(**given)

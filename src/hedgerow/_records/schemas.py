@@ -37,7 +37,7 @@ def _decode(fields: Fields) -> Schema:
         len(names) != n_features or not all(isinstance(name, str) for name in names)
     ):
         damaged("its schema names other features than it has")
-    times = [_feature(f, n_features) for f in fields.take_if_there("times", list, [])]
+    times = [_feature(f, n_features) for f in fields.take_if_there("times", list) or []]
     return Schema(names, n_features, categories, frozenset(missing), frozenset(times))
 
 

@@ -243,9 +243,9 @@ class Fields:
             damaged(f"{field!r} of its {self.name} is a {type(value).__name__}")
         return value
 
-    def take_if_there(self, field: str, kind: Any, default: Any) -> Any:
-        """The same, or a default where the record has no such field."""
-        return self.take(field, kind) if field in self._fields else default
+    def take_if_there(self, field: str, kind: Any = object) -> Any:
+        """The same, None where the record has no such field."""
+        return self.take(field, kind) if field in self._fields else None
 
     def take_named(self, field: str) -> dict[str, Any]:
         """A field that has fields itself."""

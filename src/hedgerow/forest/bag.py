@@ -122,7 +122,8 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
             Frames are passed on to the members as frames.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplied with the number of times a row was drawn.
+            Bagging draws rows with probabilities in proportion; other bags multiply the number of
+            times that a row was drawn.
 
         Returns
         -------
@@ -131,11 +132,6 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         self.check_parameters()
         estimator = self._new_estimator()
         table = self.read_table(X, y, sample_weight)
-        if table.weights is not None and not takes_weights(estimator):
-            raise ValueError(
-                f"{type(estimator).__name__} takes no 'sample_weight': leave it out or take "
-                "another estimator."
-            )
         forest, members, n_kept, unseen = None, [], 0, None
         if self.warm_start and hasattr(self, "draws_"):
             draws = self._new_draws(self.draws_.seed, table)
@@ -153,7 +149,8 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
         if self.oob_score:
             check_out_of_bag(table)
         with members_progress(self, len(new)) as report:
-            if type(estimator) is self._tree and not draws.draws_features:
+            is_forest = type(estimator) is self._tree and not draws.draws_features
+            if is_forest and draws.weights is None:
                 forest, unseen = self._grow_trees(table, estimator, draws, forest, new, report)
             else:
                 members = members + self._fit_members(table, estimator, draws, new, report)
@@ -170,7 +167,7 @@ class Bag(GraphEnsemble, BagParameters, MemberModel):
 
     def _check_kept(self, estimator: Any, draws: Draws, table: Table) -> None:
         """Refuse to continue with other members or on another table."""
-        same = draws == self.draws_ and type(estimator) is type(self.estimator_)
+        same = draws.continues(self.draws_) and type(estimator) is type(self.estimator_)
         if not same or not same_classes(table.classes, getattr(self, "classes_", None)):
             raise ValueError(
                 "warm_start needs the table, the kind of members and the draws of the first fit; "
@@ -390,9 +387,9 @@ def _in_parts(
 
 
 def _weights_of(table: Table, draws: Draws, place: int) -> np.ndarray:
-    """How often each row is drawn for a member, times its weight."""
-    bag = draws.bag(place)
-    return bag.astype(np.float64) if table.weights is None else bag * table.weights
+    """How often each row is drawn for a member, times its weight where it was not drawn by it."""
+    bag, weights = draws.bag(place), table.weights
+    return bag.astype(np.float64) if weights is None or draws.weights is not None else bag * weights
 
 
 def _growing(table: Table, estimator: Any, draws: Draws) -> Callable[[int], Any] | None:

@@ -8,6 +8,10 @@ Member i depends on the seed and on i alone: the result is the same for any ``n_
 ``warm_start`` from 50 to 100 members equals 100 from scratch.
 """
 
+import warnings
+from typing import Any
+
+import numpy as np
 from sklearn.utils import get_tags
 
 from hedgerow import _parameters as parameters
@@ -26,6 +30,12 @@ class _Bagging(Bag, EstimatorParameter):
         parameters.integer(high=parameters.MOST_MEMBERS),
         "Number of members.",
         kw_only=False,
+    )
+    max_samples: Any = parameter(
+        None,
+        parameters.count(1, optional=True),
+        "Rows drawn for each member, as a number or a share of all (with ``sample_weight``, of the "
+        "sum of the weights); None draws as many as there are.",
     )
     max_features: int | float = parameter(
         1.0,
@@ -73,12 +83,46 @@ class _Bagging(Bag, EstimatorParameter):
         return Draws(
             seed=seed,
             n_rows=table.n_rows,
-            n_drawn_rows=n_drawn_rows(self.max_samples, table.n_rows),
+            n_drawn_rows=self._n_drawn_rows(table),
             bootstrap=bool(self.bootstrap),
             n_features=n_features,
             n_drawn_features=n_drawn,
             bootstrap_features=bool(self.bootstrap_features),
+            weights=table.weights,
         )
+
+    def _n_drawn_rows(self, table: Table) -> int:
+        weights, share = table.weights, self.max_samples
+        if weights is None or share is None or parameters.is_int(share):
+            n_drawn = n_drawn_rows(share, table.n_rows)
+        else:  # weight 2 is the row twice
+            n_drawn = max(1, int(share * weights.sum()))
+            if n_drawn < max(10, table.n_rows ** (1 / 3)):
+                warnings.warn(
+                    f"Using the fractional value max_samples={share} when the total sum of sample "
+                    f"weights is {weights.sum()} results in a low number ({n_drawn}) of bootstrap "
+                    "samples. We recommend passing `max_samples` as an integer.",
+                    stacklevel=4,
+                )
+        if weights is None or self.bootstrap:
+            return n_drawn
+        warnings.warn(
+            f"When fitting {type(self).__name__} with sample_weight it is recommended to use "
+            "bootstrap=True: without it, rows of large weight are drawn once, too.",
+            stacklevel=4,
+        )
+        if n_drawn > table.n_rows:
+            raise ValueError(
+                f"max_samples={n_drawn} must be <= n_samples={table.n_rows} to be able to sample "
+                "without replacement."
+            )
+        n_drawable = np.count_nonzero(weights)
+        if n_drawn > n_drawable:
+            raise ValueError(
+                f"max_samples={n_drawn} rows cannot be drawn without replacement: only "
+                f"{n_drawable} have a weight."
+            )
+        return n_drawn
 
 
 class BaggingClassifier(_Bagging, BagClassifier):

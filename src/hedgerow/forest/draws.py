@@ -4,7 +4,7 @@ Everything follows from the bag's seed and the member's number, so nothing is st
 be fitted in any order, and a bag can be continued.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,6 +22,14 @@ class Draws:
     n_features: int
     n_drawn_features: int
     bootstrap_features: bool
+    weights: np.ndarray | None = field(default=None, compare=False)  # rows are drawn by, if any
+
+    def continues(self, other: "Draws") -> bool:
+        """Whether its members are those of other draws, and more."""
+        return self == other and np.array_equal(
+            () if self.weights is None else self.weights,
+            () if other.weights is None else other.weights,
+        )
 
     @property
     def draws_features(self) -> bool:
@@ -36,6 +44,16 @@ class Draws:
             and 1 <= self.n_rows < 2**31
             and self.n_drawn_features >= 1
             and (self.bootstrap_features or self.n_drawn_features <= self.n_features)
+            and (self.weights is None or self._can_draw_by(self.weights))
+        )
+
+    def _can_draw_by(self, weights: np.ndarray) -> bool:
+        n_needed = 1 if self.bootstrap else self.n_drawn_rows
+        are_weights = weights.shape == (self.n_rows,) and weights.dtype == np.float64
+        return are_weights and bool(
+            (weights >= 0).all()
+            and np.isfinite(weights.sum())
+            and np.count_nonzero(weights) >= n_needed
         )
 
     def forest_params(self, tree: GrowParams) -> ForestParams:
@@ -46,6 +64,14 @@ class Draws:
 
     def bag(self, member: int) -> np.ndarray:
         """How often each row is drawn."""
+        if self.weights is not None:
+            rows = self._random(member, 3).choice(
+                self.n_rows,
+                self.n_drawn_rows,
+                replace=self.bootstrap,
+                p=self.weights / self.weights.sum(),
+            )
+            return np.bincount(rows, minlength=self.n_rows).astype(np.uint32)
         return self.forest_params(GrowParams()).bag(self.n_rows, member)
 
     def rows(self, member: int) -> np.ndarray:
