@@ -224,11 +224,33 @@ def render(results):
         "splits; forests have 100 trees of 255 splits, LightGBM's 100 of them. A dash: does not "
         "exist for this."
     ]
+    body.append(verdict(records))
     for name in dict.fromkeys(r["model"] for r in records):
         found = [r for r in records if r["model"] == name]
         lines = [[r["how"], r.get("single"), r.get("batch")] for r in found]
         body += [f"## {name}", markdown(["", "single rows", "batch"], lines)]
     results.write("Nanoseconds a row", body)
+
+
+def verdict(records):
+    """The goals, and whether they are met: peers count by the better of their two figures."""
+    lines = ["## Goals", ""]
+    for name in dict.fromkeys(r["model"] for r in records):
+        least = {
+            r["how"]: min(n for n in (r.get("single"), r.get("batch")) if n)
+            for r in records
+            if r["model"] == name and r.get("single")
+        }
+        ours = min(n for how, n in least.items() if how.startswith("our C"))
+        theirs = {how: n for how, n in least.items() if not how.startswith("our")}
+        how = min(theirs, key=theirs.get)
+        goal, most = ("level with", 1.05) if "trees" in name else ("faster than", 1.0)
+        met = "met" if ours <= most * theirs[how] else "missed"
+        lines.append(
+            f"- {name}: our C is to be {goal} the fastest peer, {how}: {ours:.3g} ns beside "
+            f"{theirs[how]:.3g}, {met}."
+        )
+    return "\n".join(lines)
 
 
 def main():

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -146,6 +147,13 @@ def test_the_command_in_the_header_runs_the_self_test(tmp_path):
     (tmp_path / "my.h").write_text(broken)
     subprocess.run([COMPILER, *command, "my.h", "-o", "test"], cwd=tmp_path, check=True)
     assert subprocess.run(["./test"], cwd=tmp_path).returncode > 0
+
+
+def test_the_header_of_the_guide_is_right(tmp_path):
+    header = Path(__file__).parents[2] / "docs" / "export" / "adult.h"
+    command = [*C99, "-DADULT_TEST", "-x", "c", header, "-o", "test"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "test"]).returncode == 0
 
 
 def test_headers_call_no_function_of_a_library(tmp_path):

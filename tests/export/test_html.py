@@ -12,6 +12,7 @@ from hedgerow.export import to_html
 
 playwright = pytest.importorskip("playwright.sync_api")
 
+DOCS = Path(__file__).parents[2] / "docs" / "export"
 ROW = """() => [...document.querySelectorAll("[data-feature]")]
     .map((input) => [+input.dataset.feature, input.value])"""
 
@@ -94,6 +95,17 @@ def test_text_of_the_table_is_never_code(browser, tmp_path):
     page, errors = opened(browser, text, tmp_path)
     assert page.title() == name and not errors
     assert page.query_selector("img") is None
+
+
+def test_the_page_of_the_guide_answers(browser, tmp_path):
+    page, errors = opened(browser, (DOCS / "adult.html").read_text(), tmp_path)
+    said = set()
+    for place in range(14):
+        slider = page.query_selector(f"input[data-feature='{place}']")
+        for end in ("min", "max") if slider else ():
+            moved(page, place, slider.get_attribute(end))
+            said.add(page.text_content("#said"))
+    assert said == {"rich", "poor"} and not errors
 
 
 def test_the_page_is_well_formed_without_a_browser():
