@@ -36,9 +36,14 @@ def test_markdown():
 
 
 def test_a_claim_about_sets_may_miss_one():
-    assert study.counted("better", 15, 16, 20, 20).holds
-    assert study.counted("better", 14, 16, 20, 20).holds is False
-    assert study.counted("better", 0, 0, 20, 20).holds is None
+    assert study.counted("better", list("abcd"), [], "20 of 20").holds
+    assert study.counted("better", list("abc"), ["d"], "20 of 20")[2:] == (
+        "3 of 4 (not on d)",
+        True,
+    )
+    assert study.counted("better", list("ab"), ["c", "d"], "20 of 20").holds is False
+    assert study.counted("better", list("ab"), ["c", "d"], "10 of 20").holds
+    assert study.counted("better", [], [], "20 of 20").holds is None
 
 
 def test_a_single_run_has_no_spread():

@@ -28,8 +28,8 @@ def test_quick_run_writes_the_page_and_is_not_repeated(digits, tmp_path, capsys)
     given = ["--data", str(digits), "--out", str(tmp_path), "--quick", "--sets", "optdigits"]
     paper.main(given)
     page = (tmp_path / "tree_in_tree.md").read_text()
-    assert "| optdigits | 86.32 (174) |" in page
-    assert "Below the published accuracy of TnT" in page
+    assert "| optdigits | 1198, 599, 64, 10 | 85.56 (193) |" in page
+    assert "| Table 1: TnT above CART | 8 of 8 |" in page
     assert (tmp_path / "tree_in_tree_figure_4.png").stat().st_size < 100_000
     n_units = len((tmp_path / "tree_in_tree.jsonl").read_text().splitlines())
     assert n_units == 1 + len(paper.QUICK.prices)
@@ -39,15 +39,26 @@ def test_quick_run_writes_the_page_and_is_not_repeated(digits, tmp_path, capsys)
     assert (tmp_path / "tree_in_tree.md").read_text() == page
 
 
-def test_budget_of_table_1_is_kept_and_nothing_but_the_training_part_chooses(digits):
+def test_nothing_but_the_training_part_chooses_each_method_s_price(digits):
     data = paper.prepare("optdigits", digits, seed=1)
-    published = paper.Published(0, 40, 0, 50)
-    found = paper.run_table_1(data, 0, published, paper.QUICK)
-    assert found["TnT"]["splits"] <= 40
-    assert found["CART"]["splits"] == found["TnT"]["splits"]
+    found = paper.run_table_1(data, 0, paper.QUICK)
+    assert found["rows"] == [1198, 599]
+    assert found["CART"]["splits"] <= 1 / found["CART"]["C"]
     blind = data._replace(y_test=np.roll(data.y_test, 1))
-    same = paper.run_table_1(blind, 0, published, paper.QUICK)
-    assert (same["size"], same["fine-tuned"]) == (found["size"], found["fine-tuned"])
+    same = paper.run_table_1(blind, 0, paper.QUICK)
+    for method in paper.COMPARED:
+        assert same[method]["C"] == found[method]["C"]
+        assert same[method]["splits"] == found[method]["splits"]
+
+
+def test_claims_name_the_sets_on_which_they_fail(tmp_path):
+    journal = study.Journal(tmp_path / "journal.jsonl")
+    for name, gain in (("usps", 1.0), ("letter", -1.0), ("mnist", -1.0)):
+        scores = {"CART": 80.0, "TAO": 80.0, "TnT": 80.0 + gain, "TnT fine-tuned": 82.0}
+        entry = {method: {"test": test, "splits": 10} for method, test in scores.items()}
+        journal.add({"study": "table 1", "set": name, "seed": 0}, **entry)
+    found = paper.claims(journal)[0]
+    assert found[1:] == ("8 of 8", "1 of 3 (not on letter, mnist)", False)
 
 
 def test_ensembles_have_equal_numbers_of_splits(digits):
@@ -65,7 +76,7 @@ def test_table_2_shows_published_and_measured_accuracy(tmp_path):
     entry = {"5": {"splits": 4800, "test": 93.0}}
     key = {"study": "table 2", "set": "mnist", "seed": 0, "kind": "bag"}
     journal.add(key, TnT=entry, CART=entry)
-    row = "| mnist | bag | 5 | 93.65 | 93.00 ± 0.00 (4800) | 92.31 | 93.00 ± 0.00 (4800) | 1 |"
+    row = "| mnist | bag | 5 | 93.65 | 93.00 (4800) | 92.31 | 93.00 (4800) | — | 1 |"
     assert row in paper.table_2(journal)
 
 

@@ -256,20 +256,26 @@ def claims(journal: study.Journal, names: list) -> list[study.Claim]:
         for one, other in (("DTE-1", "Tree"), ("DTE-3", "DTE-1"), ("DTE-3", "S-NN"),
                            ("DTE-3", "Forest"))
     )  # fmt: skip
-    counts = [
-        ("DTE-1 equal to or better than the tree", tree, tree.better + tree.level, 19),
-        ("DTE-1 significantly better than the tree", tree, tree.surely_better, 16),
-        ("DTE-3 equal to or better than DTE-1", more, more.better + more.level, 20),
-        ("DTE-3 significantly better than DTE-1", more, more.surely_better, 6),
-        ("DTE-3 better than the network", network, network.better, 13),
-        ("DTE-3 significantly better than the network", network, network.surely_better, 9),
-        ("DTE-3 significantly better than the forest", forest, forest.surely_better, 5),
-        ("the forest significantly better than DTE-3", forest, forest.surely_worse, 6),
-    ]
+    all_of = [[*of.better, *of.level, *of.worse] for of in (tree, more, network, forest)]
     out = [
-        study.counted(text, len(sets), sum(map(len, of[:3])), published, 20)
-        for text, of, sets, published in counts
-    ]
+        study.counted(text, where, [name for name in sets if name not in where], published)
+        for text, where, sets, published in (
+            ("DTE-1 equal to or better than the tree", tree.better + tree.level, all_of[0],
+             "19 of 20"),
+            ("DTE-1 significantly better than the tree", tree.surely_better, all_of[0],
+             "16 of 20"),
+            ("DTE-3 equal to or better than DTE-1", more.better + more.level, all_of[1],
+             "20 of 20"),
+            ("DTE-3 significantly better than DTE-1", more.surely_better, all_of[1], "6 of 20"),
+            ("DTE-3 better than the network", network.better, all_of[2], "13 of 20"),
+            ("DTE-3 significantly better than the network", network.surely_better, all_of[2],
+             "9 of 20"),
+            ("DTE-3 significantly better than the forest", forest.surely_better, all_of[3],
+             "5 of 20"),
+            ("the forest significantly better than DTE-3", forest.surely_worse, all_of[3],
+             "6 of 20"),
+        )
+    ]  # fmt: skip
     same = [name for name in names if TABLE[name].leaves == size_of(journal, name)["leaves"]]
     out.append(study.Claim("m, leaves of the tree on all rows", "", f"equal on {len(same)} of "
                f"{len(names)}: {', '.join(same)}", None))  # fmt: skip

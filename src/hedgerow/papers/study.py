@@ -197,10 +197,16 @@ def claims_table(claims: Sequence[Claim]) -> str:
     return markdown(["claim", "paper", "here", ""], rows)
 
 
-def counted(text: str, count: int, n: int, published: int, of: int) -> Claim:
-    """A claim about a number of sets: it holds with at least the published share, less one set."""
-    holds = count + 1 >= n * published / of if n else None
-    return Claim(text, f"{published} of {of}", f"{count} of {n}", holds)
+def counted(text: str, where: Sequence[str], elsewhere: Sequence[str], published: str) -> Claim:
+    """A claim about sets, published as "19 of 20", with those on which it is so and those not.
+
+    It holds with at least the published share, less one set.
+    """
+    n = len(where) + len(elsewhere)
+    count, of = (int(word) for word in published.split(" of "))
+    holds = len(where) + 1 >= n * count / of if n else None
+    not_on = f" (not on {', '.join(elsewhere)})" if 0 < len(elsewhere) <= 6 else ""
+    return Claim(text, published, f"{len(where)} of {n}{not_on}", holds)
 
 
 def write_page(path: Path, text: str) -> None:
