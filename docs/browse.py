@@ -26,7 +26,12 @@ PAGES = {
     "gallery": "examples/index.html",
     "example": "examples/plot_shared_branches.html",
     "benchmark": "benchmarks/sizes.html",
-    "paper": "papers/tree_in_tree.html",
+    "paper": "ideas/tree_in_tree.html",
+    "anchors": "ideas/decision_tree_embedding.html",
+    "layers": "ideas/deep_forest.html",
+    "margins": "ideas/mean_margins.html",
+    "figures": "papers/tree_in_tree.html",
+    "papers": "papers.html",
 }
 WINDOWS = {"desktop": (1280, 900), "phone": (390, 844)}
 # What axe says of the theme's own parts, or of tables that scroll, is not what this looks for.

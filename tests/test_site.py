@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 import hedgerow
 from hedgerow._version import DOCUMENTATION
+from hedgerow.cli.reproduce import papers
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -43,6 +44,31 @@ def test_picture_of_the_front_page_has_the_measured_scores():
     assert scores["TreeSum"] == [float(x) for x in re.findall(r"([\d.]+) ±", line)]
     assert limits == sorted(limits) and len(limits) == len(scores["TreeSum"])
     assert front.draw("california_housing").count('<circle class="ours"') == len(limits)
+
+
+def test_pictures_of_ideas_show_what_their_models_find():
+    ideas = load("ideas")
+    graphs = ideas.tree_in_tree()
+    assert "right: 6 splits." in graphs and "once: 4 splits." in graphs
+    assert graphs.count('class="node shared"') == 1  # one node has several parents
+    assert "says: 2 different answers" in ideas.deep_forest()
+    linear, curved = map(
+        int, re.findall(r"\((\d+) % of these rows\)\.<", ideas.decision_tree_embedding())
+    )
+    assert linear < curved
+    axis, oblique = map(int, re.findall(r"(\d+) splits\.<", ideas.mean_margins()))
+    assert oblique < axis
+
+
+def test_each_paper_that_runs_has_a_page_of_its_idea():
+    names = {idea.__name__ for idea in load("ideas").IDEAS}
+    assert {name.replace("-", "_") for name in papers()} == names
+    listed = (DOCS / "papers.md").read_text(encoding="utf-8")
+    for name in names:
+        page = (DOCS / "ideas" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"_made/{name}.html" in page and f"](../papers/{name}.md)" in page
+        assert f"reproduce {name.replace('_', '-')}" in page
+        assert f":link: ideas/{name}" in listed
 
 
 def test_a_release_says_one_version_everywhere():

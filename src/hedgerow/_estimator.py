@@ -173,6 +173,8 @@ def _indented(text: str) -> list[str]:
     lines: list[str] = []
     for at, paragraph in enumerate(paragraphs):
         lines += [""] if at else []
-        is_list = paragraph.lstrip().startswith("- ")
-        lines += paragraph.splitlines() if is_list else textwrap.wrap(paragraph, _WIDTH - 4)
+        if paragraph.lstrip().startswith("- "):
+            lines += paragraph.splitlines()
+        else:
+            lines += textwrap.wrap(paragraph, _WIDTH - 4, break_on_hyphens=False)
     return [f"    {line}".rstrip() for line in lines]
