@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+import hedgerow
 from hedgerow.export import TARGETS
 
 RUNTIMES = {"javascript": "node", "c": "gcc"}
@@ -45,6 +46,15 @@ def test_a_row_with_another_answer_is_counted_and_fails(run, model, table, monke
     monkeypatch.setitem(TARGETS, "javascript", wrong)
     code, out, _ = run("export", model, "--to", "javascript", "--check", table)
     assert code == 1 and "80 rows compared, 80 different" in out
+
+
+def test_one_of_several_outputs_is_chosen(run, tmp_path):
+    X, y = [[0.0], [1.0], [2.0]], [["a", "x"], ["b", "x"], ["b", "y"]]
+    hedgerow.save(hedgerow.DecisionTreeClassifier().fit(X, y), tmp_path / "two.hedgerow")
+    code, _, err = run("export", "two.hedgerow", "--to", "python")
+    assert code == 1 and "--output 0" in err
+    assert run("export", "two.hedgerow", "--to", "python", "--output", "1")[0] == 0
+    assert "CLASSES = ('x', 'y')" in (tmp_path / "two.py").read_text()
 
 
 def test_what_cannot_be_exported_is_said_in_one_line(run, model):
