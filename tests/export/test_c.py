@@ -12,7 +12,7 @@ from export.models import NAMES, example, hostile_model, streets
 from export.rows import N_ROWS, adversarial
 
 import hedgerow
-from hedgerow.export import ExportError, read, to_c
+from hedgerow.export import ExportError, check, read, to_c
 from hedgerow.export.reference import answers, evaluate
 from hedgerow.export.rounding import loss, rounded
 from hedgerow.export.running import run_c
@@ -105,6 +105,17 @@ def test_leaves_can_be_classes_alone(name, form):
     same(text, rounded(exact, "class"), matrix, leaves="class", compiler=C99)
     chosen = run_c(text, exact, matrix, leaves="class").chosen
     assert (chosen == answers(exact, *evaluate(exact, matrix))[0]).all()
+
+
+def test_a_check_says_how_far_whole_numbers_lead_astray():
+    X = np.arange(40.0)[:, None] / 4
+    model = hedgerow.DecisionTreeRegressor(max_depth=2).fit(X, X[:, 0] > 4.6)
+    exact, whole = (
+        check(model, "c", to_c(model, numbers=numbers), X, numbers=numbers)
+        for numbers in ("double", "int16")
+    )
+    assert (exact.different, exact.worst) == (0, 0.0) and "by up to" not in str(exact)
+    assert (whole.different, whole.worst) == (1, 1.0) and "different by up to 1, " in str(whole)
 
 
 def test_one_leaf_can_be_a_class():

@@ -75,6 +75,8 @@ class Check:
         Of the export.
     nanoseconds : float
         For one row.
+    worst : float
+        The largest difference of any number of an answer.
     """
 
     runtime: str
@@ -82,10 +84,12 @@ class Check:
     different: int
     bytes: int
     nanoseconds: float
+    worst: float
 
     def __str__(self) -> str:
+        apart = f" by up to {self.worst:.2g}" if self.different else ""
         return (
-            f"{self.runtime}: {self.rows:,} rows compared, {self.different:,} different, "
+            f"{self.runtime}: {self.rows:,} rows compared, {self.different:,} different{apart}, "
             f"{self.bytes:,} bytes, {self.nanoseconds:,.0f} ns a row"
         )
 
@@ -148,9 +152,10 @@ def check(
             classes, predicted = classes[output], predicted[:, output]
         differs |= (ran.chosen < 0) | (np.asarray(classes)[ran.chosen] != predicted)
     size = len(content.encode() if isinstance(content, str) else content)
-    return Check(
-        ran.runtime, len(differs), int(differs.sum()), size, ran.seconds / len(differs) * 1e9
-    )
+    n = len(differs)
+    apart = np.abs(ran.values - truth)[ran.values != truth]
+    worst = float(apart.max(initial=0.0))
+    return Check(ran.runtime, n, int(differs.sum()), size, ran.seconds / n * 1e9, worst)
 
 
 def _values_of(model: Any, X: Any, output: int | None) -> np.ndarray:
