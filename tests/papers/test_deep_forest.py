@@ -21,8 +21,9 @@ def test_best_layers_counts_the_first_best_of_every_prefix():
 
 def test_seven_configurations_are_scored(part):
     found = paper.configurations("letter", part, n_trees=4, seed=0)
-    assert set(found) == set(paper.CONFIGURATIONS)
-    assert all(0 <= score <= 1 for score in found.values())
+    assert set(found) == {*paper.CONFIGURATIONS, "shape"}
+    assert all(0 <= found[name] <= 1 for name in paper.CONFIGURATIONS)
+    assert set(found["shape"]) == set(paper.SHAPE)
 
 
 @pytest.mark.parametrize("forests", [1, 4])
@@ -47,5 +48,9 @@ def test_page_is_made_of_the_journal(tmp_path, data_folder, monkeypatch):
     text = (tmp_path / "deep_forest.md").read_text()
     for heading in ("Chessboards", "Figures 2 and 3", "Figures 4 and 5", "Figures 6 and 7"):
         assert heading in text
+    assert "| yeast | 1038 | 446 |  |" in text
+    assert "| the second tree cuts a new feature first | always | in " in text
+    assert "Proposition 4.1, tree, lower bound as printed" in text
+    assert "±" not in text.split("## Figures 2 and 3")[1].split("## Figures 4")[0]  # single runs
     assert "Not run yet: Figure 2: adult, letter, higgs_18k" in text
     assert (tmp_path / "deep_forest_networks.png").stat().st_size > 1000

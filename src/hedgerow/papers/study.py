@@ -198,12 +198,12 @@ def claims_table(claims: Sequence[Claim]) -> str:
 
 
 def counted(text: str, where: Sequence[str], elsewhere: Sequence[str], published: str) -> Claim:
-    """A claim about sets, published as "19 of 20", with those on which it is so and those not.
+    """A claim about sets, published as "19 of 20" or "all", with those on which it is so and not.
 
     It holds with at least the published share, less one set.
     """
     n = len(where) + len(elsewhere)
-    count, of = (int(word) for word in published.split(" of "))
+    count, of = (1, 1) if published == "all" else map(int, published.split(" of "))
     holds = len(where) + 1 >= n * count / of if n else None
     not_on = f" (not on {', '.join(elsewhere)})" if 0 < len(elsewhere) <= 6 else ""
     return Claim(text, published, f"{len(where)} of {n}{not_on}", holds)

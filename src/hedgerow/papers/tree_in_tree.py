@@ -333,7 +333,7 @@ def claims(journal: study.Journal) -> list[study.Claim]:
         won = [point for point, found in points if found["TnT"] > found[other]]
         lost = [point for point, _ in points if point not in won]
         out.append(study.counted(f"Figure 4: TnT above {other} at as many splits", won, lost,
-                                 "1 of 1"))  # fmt: skip
+                                 "all"))  # fmt: skip
     return out
 
 
