@@ -328,7 +328,7 @@ def _claims_of_layers(journal: study.Journal, trees: int) -> list[study.Claim]:
     return [
         _about("more layers change the score little", little),
         study.Claim("one or two layers are mostly best", "mostly", f"in {early} of {len(runs)} "
-                    "runs", early > len(runs) / 2 if runs else None),
+                    "runs" if runs else study.NOT_RUN, early > len(runs) / 2 if runs else None),
     ]  # fmt: skip
 
 
@@ -351,7 +351,7 @@ def _claims_of_networks(journal: study.Journal) -> list[study.Claim]:
             kept["half"][name] = bool(abs(np.mean(cuts) - 0.5) < 0.1)
     return [
         study.Claim("the second tree cuts a new feature first", "always",
-                    f"in {sum(new)} of {len(new)} networks", all(new) if new else None),
+                    f"in {sum(new)} of {len(new)} networks" if new else study.NOT_RUN, all(new) if new else None),
         _about("with two classes, behind a tree of optimal depth, within 0.1 of 1/2", kept["half"]),
         _about("behind a tree that is too shallow the network is better than it", kept["shallow"]),
         _about("behind a tree of optimal depth the network varies less between runs",

@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 PACKAGES = ("hedgerow", "numpy", "scikit-learn")
+NOT_RUN = "not run"
 OLDER = "\n## Older figures\n"
 
 
@@ -203,8 +204,10 @@ def counted(text: str, where: Sequence[str], elsewhere: Sequence[str], published
     It holds with at least the published share, less one set.
     """
     n = len(where) + len(elsewhere)
+    if not n:
+        return Claim(text, published, NOT_RUN, None)
     count, of = (1, 1) if published == "all" else map(int, published.split(" of "))
-    holds = len(where) + 1 >= n * count / of if n else None
+    holds = len(where) + 1 >= n * count / of
     not_on = f" (not on {', '.join(elsewhere)})" if 0 < len(elsewhere) <= 6 else ""
     return Claim(text, published, f"{len(where)} of {n}{not_on}", holds)
 
@@ -226,10 +229,11 @@ def provenance(journal: Journal, command: str) -> str:
     commits = Counter(run.get("commit", "no checkout") for run in runs)
     which = ", ".join(f"{commit} ({count})" for commit, count in commits.most_common())
     versions = sorted({f"{k} {v}" for run in runs for k, v in run["versions"].items()})
-    hours = sum(run.get("seconds", 0.0) for run in runs) / 3600
+    minutes = sum(run.get("seconds", 0.0) for run in runs) / 60
+    took = f"{minutes:.1f} processor minutes" if minutes < 60 else f"{minutes / 60:.1f} hours"
     return (
         f"Made by `{command}` from {len(runs)} runs in "
         f"[the journal]({journal.path.name}), which has commit, date, versions and seconds of "
-        f"each: {when}, {hours:.1f} processor hours; commits {which} ('+': with changes); "
+        f"each: {when}, {took}; commits {which} ('+': with changes); "
         f"{', '.join(versions)}."
     )
