@@ -127,9 +127,10 @@ def render(results):
         markdown(head, lines),
         "No row differs." if not wrong else "Rows differ in "
         + ", ".join(f"{m['model']} ({m['how']})" for m in wrong) + ".",
-        "## Refused, with this reason",
-        markdown(["reason", "models"], [[why, ", ".join(who)] for why, who in refused.items()]),
     ]  # fmt: skip
+    if refused:
+        listed = [[why, ", ".join(who)] for why, who in refused.items()]
+        body += ["## Refused, with this reason", markdown(["reason", "models"], listed)]
     results.write("Exports beside their models", body)
 
 

@@ -235,6 +235,8 @@ def run_sql(
     if classes is None:
         return Ran(runtime, values, None, seconds)
     place = {str(label): i for i, label in enumerate(classes)}
+    # psql writes -2.0 as -2.
+    place |= {str(c).removesuffix(".0"): i for i, c in enumerate(classes) if isinstance(c, float)}
     place |= {str(int(label)): i for i, label in enumerate(classes) if isinstance(label, bool)}
     place |= {{True: "t", False: "f"}[c]: i for i, c in enumerate(classes) if isinstance(c, bool)}
     return Ran(runtime, values, np.array([place[str(row[1])] for row in found]), seconds)
