@@ -13,7 +13,11 @@ from hedgerow.cli.leaderboard import leaderboard, significant
 from hedgerow.comparison import MODELS, Comparison, Data, Result
 from hedgerow.comparison.run import Run
 
-INSTALLED = {name for name, model in MODELS.items() if model.is_installed}
+INSTALLED = {
+    name
+    for name, model in MODELS.items()
+    if model.is_installed and model.budget in ("small", "balanced")
+}
 QUICK = ("--folds", "2", "--models", "hedgerow DecisionTree,scikit-learn DecisionTree")
 
 

@@ -62,6 +62,17 @@ CASES = {
         ["'reason' alone gives nearly the best score", "--drop reason"],
         score=(0.99, 1.0),
     ),
+    "a leak of one class of three, one of them rare": Case(
+        {
+            "a": A,
+            "b": RNG.normal(size=N),
+            "close reason": np.where(LIKELY, "moved away", "-"),
+            "status": np.where(RNG.random(N) < 0.03, "suspended", TARGET),
+        },
+        ["'close reason' alone gives nearly the best score", "--drop 'close reason'"],
+        metric="balanced_accuracy",
+        score=(0.55, 0.8),
+    ),
     "a leak, dropped": Case(
         plain(reason=np.where(LIKELY, "moved away", "-")),
         options=["--drop", "reason"],

@@ -1,6 +1,7 @@
 import contextlib
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,10 @@ class Brief(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[np.zeros(len(X), dtype=int)]
+
+
+class BriefClassifier(Brief):
+    pass
 
 
 class EndlessClassifier(Brief):
@@ -120,6 +125,16 @@ def test_a_model_that_does_not_end_is_left_out_of_a_timed_comparison(iris, join)
     assert len(comparison.best_result.folds) == 3
     assert comparison["Endless"].error.startswith("left out: ")
     assert comparison.interrupted
+
+
+@pytest.mark.parametrize(("budget", "takes_part"), [(None, False), ("20s", True)])
+def test_what_takes_very_long_waits_for_a_budget_of_time(
+    iris, join, monkeypatch, budget, takes_part
+):
+    slow = replace(MODELS[join(BriefClassifier)], budget="thorough")
+    monkeypatch.setattr(models_module, "MODELS", {TREE: MODELS[TREE], "Brief": slow})
+    found = compare(*iris, cv=2, budget=budget)
+    assert ("Brief" in [result.name for result in found.results]) == takes_part
 
 
 def test_a_fit_of_the_engine_is_stopped_in_time():

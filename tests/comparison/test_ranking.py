@@ -61,8 +61,24 @@ def test_a_model_that_was_cut_by_the_time_is_named_and_not_ranked(scores):
     )
     assert one_answer(made) == {"whole"}
     assert [r.name for r in made.ranked] == ["whole", "constant"]
-    assert unranked(made) == [f"cut is not ranked: {TIME_IS_UP}, after {len(scores)} folds"]
-    assert "cut (the time was up in fold 5; " in made.report().html()
+    assert unranked(made) == [f"not ranked: cut ({TIME_IS_UP}, after {len(scores)} folds)"]
+    assert f"cut ({TIME_IS_UP}, after {len(scores)} folds)." in made.report().html()
+
+
+def test_models_that_were_left_out_are_named_in_one_line():
+    made = comparison(
+        result("whole", [0.8] * 5),
+        constant(0.5),
+        result("slow", [], error="left out: it would take about 52 s"),
+        result("slow too", [], error="left out: it would take about 52 s"),
+        result("slower", [0.9], error="left out: its folds would take 2 min more"),
+        result("broken", [], error="a wheel came off"),
+    )
+    assert unranked(made) == [
+        "not ranked: slower (its folds would take 2 min more, after 1 fold); broken (a wheel came "
+        "off); slow, slow too (it would take about 52 s)"
+    ]
+    assert "slow, slow too (it would take about 52 s)." in made.report().html()
 
 
 def test_a_worse_model_with_more_folds_is_not_best_after_ctrl_c():

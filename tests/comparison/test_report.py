@@ -91,6 +91,17 @@ def test_best_model_is_named_and_what_is_drawn_is_said(report_of, digits):
     assert "is no single tree or graph" in summary["model"]["why"]
 
 
+def test_a_tree_that_weighs_many_features_is_drawn_only_where_there_is_no_other(report_of, digits):
+    names = ["hedgerow MeanMarginTree", "hedgerow RandomForest", "hedgerow DecisionTree"]
+    found = hedgerow.compare(digits.X, digits.y, models=names, cv=2, progress=False)
+    ranked = [result.name for result in found.ranked]
+    assert ranked[:3] == ["hedgerow RandomForest", *names[::2]]
+    model = found.report().summary["model"]
+    assert model["name"] == "hedgerow DecisionTree"
+    assert model["why"].endswith("this is the best of those that ask for one feature at a time.")
+    assert report_of("diabetes").summary["model"]["name"] == "hedgerow MeanMarginTree"
+
+
 def test_a_member_is_drawn_where_all_models_are_forests(mixed):
     only = hedgerow.compare(
         mixed.X, mixed.y, models=["hedgerow RandomForest"], cv=2, progress=False

@@ -157,6 +157,25 @@ def test_no_text_overlaps_and_nothing_is_wider_than_the_page(name, width, visit)
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_phone_hides_no_column_at_the_side(name, visit):
+    page = visit(name, 390)
+    hidden = page.locator(".scroll:visible").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.ariaLabel)"
+    )
+    assert hidden == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nodes_say_feature_and_number_uncut(width, visit, files):
+    nodes = files("digits")[0].summary["model"]["nodes"]
+    page = visit("digits", width)
+    for k in range(3):
+        said = page.locator(f'.node[data-node="{k}"] .label').all_text_contents()
+        name, test = nodes[k]["yes"].split(" ", 1)
+        assert said == [name, test, f"{nodes[k]['rows']} rows"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_path_of_a_row_lights_up_as_the_model_goes(name, visit, files, request):
     summary = files(name)[0].summary["model"]
     comparison = request.getfixturevalue(name)

@@ -2,10 +2,17 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from hedgerow.comparison import MODELS
+from hedgerow.comparison import run as run_module
 from hedgerow.comparison.budget import extrapolate
+from hedgerow.comparison.interrupts import Interrupts
+from hedgerow.comparison.metrics import METRICS
+from hedgerow.comparison.run import Problem, Run
 from hedgerow.comparison.schedule import Clock, Schedule, by_worth
+from hedgerow.comparison.within import Limits
 
 N_FOLDS = 5
 
@@ -133,6 +140,28 @@ def test_a_fixed_cost_is_not_taken_for_one_of_every_row():
     assert extrapolate((500, 2000), (0.1, 0.4), 40_000) == pytest.approx(8.0)
     assert extrapolate((500, 2000), (0.1, 0.8), 40_000) == pytest.approx(0.8 * 20**1.5)
     assert extrapolate((500, 2000), (1.0, 0.2), 20_000) == pytest.approx(0.2 * 10**0.5)
+
+
+def test_a_trial_too_short_to_tell_is_followed_by_one_of_more_rows(monkeypatch):
+    X, y = np.zeros((50_000, 1)), np.zeros(50_000)
+    splits = [(np.arange(40_000), np.arange(40_000, 50_000))]
+    problem = Problem("regression", X, y, splits, Limits(), False, 0, 1, [METRICS["r2"]])
+    run = Run("quick", MODELS["hedgerow DecisionTree"], problem, [])
+    tried, clock = [], [0.0]
+
+    def fit(self, X, y):
+        tried.append(len(X))
+        clock[0] += {500: 0.005, 2000: 0.08, 8000: 0.09}[len(X)]  # the second one was disturbed
+
+    monkeypatch.setattr(Run, "_fitted", fit)
+    monkeypatch.setattr(run_module, "perf_counter", lambda: clock[0])
+    with Interrupts() as interrupts:
+        run.estimate(10.0, interrupts)
+        assert tried == [500, 2000]  # there is time enough for the worst
+        assert run.seconds_per_fold == pytest.approx(0.08 * 20**1.5)
+        run.estimate(1.0, interrupts)
+    assert tried == [500, 2000, 500, 2000, 8000]
+    assert run.seconds_per_fold == pytest.approx(0.09 * 5**0.5)
 
 
 def test_time_is_kept_for_a_large_file_and_for_a_report_on_a_shared_machine(monkeypatch):

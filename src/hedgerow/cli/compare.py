@@ -208,7 +208,7 @@ def show(result: Comparison, as_json: bool) -> None:
             page.width = 120
         page.print(leaderboard(result, page.width))
         for line in summary(result):
-            page.print(line, markup=False, highlight=False, soft_wrap=True)
+            page.print(line, markup=False, highlight=False, soft_wrap=not page.is_terminal)
 
 
 def write_models(result: Comparison, folder: Path, stopped: bool, end: float | None) -> None:

@@ -6,6 +6,7 @@ from rich.table import Table
 
 from hedgerow.comparison import Comparison, Result
 from hedgerow.comparison.metrics import label_of
+from hedgerow.comparison.ranking import unranked as unranked_by_reason
 from hedgerow.comparison.records import COSTS, INTERRUPTED, UNITS
 
 FEWEST_COLUMNS = 3
@@ -13,12 +14,10 @@ EXTRA = 100  # from this rank on a column is for wide terminals only
 
 
 def unranked(result: Comparison) -> list[str]:
-    """Models without a place in the ranking, and why; those that Ctrl-C cut off in one line."""
-    lines = []
-    for entry in result.results:
-        if not entry.is_ranked and entry.error != INTERRUPTED:
-            done = f", after {counted(len(entry.folds), 'fold')}" if entry.folds else ""
-            lines.append(f"{entry.name} is not ranked: {entry.error or 'it has no score'}{done}")
+    """Models without a place in the ranking, and why; those that Ctrl-C cut off by themselves."""
+    known = [entry for entry in result.results if entry.error != INTERRUPTED]
+    fates = [f"{', '.join(names)} ({why})" for why, names in unranked_by_reason(known).items()]
+    lines = [f"not ranked: {'; '.join(fates)}"] if fates else []
     cut = [entry.name for entry in result.results if entry.error == INTERRUPTED]
     if cut and result.ranked:
         folds = counted(len(result.best_result.counted), "fold")
@@ -54,7 +53,7 @@ def leaderboard(result: Comparison, width: int = 120) -> Table:
         title=f"{data.name}: {result.task} of {data.target}, {data.n_rows:,} rows, "
         f"{data.n_features} features",
         caption=f"{result.division}, seed {result.random_state}; mean ± std of the score, "
-        "medians of the rest; ≈ about as good as the best",
+        "medians of the rest\n≈ about as good as the best",
     )
     for column in columns:
         table.add_column(column.name, justify=column.justify, no_wrap=True)

@@ -6,7 +6,7 @@
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -117,7 +117,7 @@ def in_words(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], n_rows: int) -> float:
+def extrapolate(sizes: Sequence[int], seconds: Sequence[float], n_rows: int) -> float:
     """Seconds of a fit on many rows, from two fits on few.
 
     A cost that is the same for all rows, and one for each row; a power of the rows where it grows
@@ -125,7 +125,7 @@ def extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], n_rows: in
 
     Parameters
     ----------
-    sizes, seconds : tuple of two numbers
+    sizes, seconds : two numbers
         The smaller fit first.
     n_rows : int
 

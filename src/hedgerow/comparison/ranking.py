@@ -20,6 +20,7 @@ from hedgerow.comparison.records import CONSTANT, INTERRUPTED, Result
 from hedgerow.model_selection import corrected_t_test
 
 MOST_GIVEN_UP = 0.05
+LEFT_OUT = "left out: "  # begins the reasons of a schedule
 
 
 def rank(results: list[Result], metric: str) -> None:
@@ -61,6 +62,18 @@ def _place(result: Result, metric: str) -> tuple:
     score = gain(metric, result.mean(metric))
     behind = -score if math.isfinite(score) else math.inf
     return (not result.is_ranked, not result.folds, behind, size, result.name)
+
+
+def unranked(results: list[Result]) -> dict[str, list[str]]:
+    """The models without a place in the ranking, by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for result in results:
+        if not result.is_ranked:
+            n = len(result.folds)
+            done = f", after {n} fold{'' if n == 1 else 's'}" if n else ""
+            reason = (result.error or "it has no score").removeprefix(LEFT_OUT)
+            reasons.setdefault(reason + done, []).append(result.name)
+    return reasons
 
 
 def judge(results: list[Result], metric: str, test_ratio: float, constant: Result | None) -> None:

@@ -25,7 +25,8 @@ from hedgerow.comparison.within import Choice, Limits, maker, settings_of
 
 SILENCING = ("verbose", "allow_writing_files")  # parameters that change no model
 TRIAL_ROWS = (500, 2000)  # a model is tried on so many, to see whether it fits into the time
-SHORTEST_TRIAL = 0.3  # seconds
+SHORTEST_TRIAL = 0.3  # seconds; what is shorter tells little of many rows,
+MORE_ROWS = 4  # and so many times the rows tell more
 
 
 @dataclass(frozen=True)
@@ -166,8 +167,8 @@ class Run:
         self._load(interrupts)
         if self.error is not None:
             return
-        seconds = []
-        for n_rows in TRIAL_ROWS:
+        sizes, seconds = [*TRIAL_ROWS], []
+        for n_rows in sizes:
             rows = sample[:n_rows]
             began = perf_counter()
             fit = partial(self._fitted, take_rows(self.problem.X, rows), self.problem.y[rows])
@@ -181,7 +182,12 @@ class Run:
             if self.error is not None:
                 return
             seconds.append(perf_counter() - began)
-        self._estimate = extrapolate(TRIAL_ROWS, (seconds[0], seconds[1]), len(train))
+            if len(seconds) < len(TRIAL_ROWS):
+                continue
+            self._estimate = extrapolate(sizes[-2:], seconds[-2:], len(train))
+            is_doubtful = self._estimate > most and seconds[-1] < SHORTEST_TRIAL
+            if is_doubtful and MORE_ROWS * n_rows < len(train):
+                sizes.append(MORE_ROWS * n_rows)
 
     def try_fold(self, number: int, limit: float | None, interrupts: Interrupts) -> Fold | None:
         """Fit and score on one fold; what goes wrong ends this model's run, and is kept."""

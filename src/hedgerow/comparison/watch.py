@@ -4,6 +4,7 @@ Nothing here changes a score. Each finding is a sentence that says what was seen
 """
 
 from collections.abc import Iterator
+from shlex import quote
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +21,7 @@ MOST_ROWS = 5000
 NEARLY = 0.95  # of what the best model gains on a constant: then one column is nearly all of it
 STANDS_OUT = 0.8  # the next column gains at most so much of it,
 PERFECT = 0.99  # unless it predicts about everything
-MUCH = 0.5  # of what can be gained at all: a weak best score is no sign of a leak
+MUCH = 0.4  # of what can be gained at all: a weak best score is no sign of a leak
 COPIES = 0.05  # of the test rows
 FEWEST_GROUPS = 20
 
@@ -84,10 +85,11 @@ def repeated_identifiers(X: Any, division: Division) -> Iterator[str]:
             continue
         n_values = X[name].nunique() if hasattr(X, "iloc") else X[name].n_unique()
         if FEWEST_GROUPS <= n_values <= len(X) / 1.5:
+            option = quote(str(name))
             yield (
                 f"'{name}' looks like an identifier of {n_values:,} things with several rows each, "
-                f"which are in training and test rows alike: '--groups {name}' (groups=) keeps "
-                f"them together, '--drop {name}' leaves it out"
+                f"which are in training and test rows alike: --groups {option} (groups=) keeps "
+                f"them together, --drop {option} leaves it out"
             )
 
 
@@ -97,7 +99,7 @@ def dates(reading: Any, division: Division) -> Iterator[str]:
     if names and division.is_shuffled:
         yield (
             f"'{names[0]}' is a date, but the folds are shuffled, so models are tested on days of "
-            f"which they saw others: '--time {names[0]}' tests them on what comes later"
+            f"which they saw others: --time {quote(names[0])} tests them on what comes later"
         )
 
 
@@ -151,7 +153,7 @@ def telling_columns(
         if is_much and (is_perfect or stands_out):
             yield (
                 f"'{name}' alone gives nearly the best score: if it is not known before the target "
-                f"is, it leaks; '--drop {name}' (drop=) leaves it out"
+                f"is, it leaks; --drop {quote(str(name))} (drop=) leaves it out"
             )
 
 

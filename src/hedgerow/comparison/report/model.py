@@ -43,20 +43,31 @@ def fitted(comparison: "Comparison", result: Result, refit: bool, patience: Pati
 def choose(
     comparison: "Comparison", refit: bool, patience: Patience
 ) -> tuple[str, Any, str] | None:
-    """Return name and fitted model to draw, and why it is the one; None if there is nothing."""
+    """Return name and fitted model to draw, and why it is the one; None if there is nothing.
+
+    The best single tree or graph; but one whose tests weigh many features is hard to read, so that
+    it is drawn only where it is the best model at all, or where there is no other.
+    """
     best = comparison.best_result
     ours = [r for r in comparison.ranked if r.is_ours]
+    start = f"{best.name} scored best, but is no single tree or graph; this is the best of those"
+    if best is comparison.constant:
+        start = "Nothing is better than a constant; this is the best of the single trees and graphs"
+    weighing = None
     for result in ours:
+        model = None
         if result.family in ("tree", "graph"):
             model = fitted(comparison, result, refit, patience)
-            if hasattr(model, "graph_"):
-                why = (
-                    "Nothing is better than a constant; this is the best single tree or graph."
-                    if best is comparison.constant
-                    else f"{best.name} scored best, but is no single tree or graph; this is the "
-                    "best of those."
-                )
-                return result.name, model, IT_IS_BEST if result is best else why
+        if not hasattr(model, "graph_"):
+            continue
+        if result is best:
+            return result.name, model, IT_IS_BEST
+        if not read(model).oblique:
+            tail = "" if weighing is None else " that ask for one feature at a time"
+            return result.name, model, f"{start}{tail}."
+        weighing = weighing or (result.name, model, f"{start}.")
+    if weighing is not None:
+        return weighing
     for result in ours:
         model = fitted(comparison, result, refit, patience)
         if hasattr(model, "estimators_"):

@@ -5,8 +5,9 @@ from typing import Any
 from hedgerow.comparison.report.svg import clip, picture, tag, text, title
 from hedgerow.inspect.layout import lay_out
 
-ROOM, LEVEL = 150.0, 84.0  # of a node, centre to centre
-WIDTH, HEIGHT = 138.0, 46.0
+ROOM, LEVEL = 136.0, 98.0  # of a node, centre to centre
+WIDTH, HEIGHT = 124.0, 58.0
+LINE = 14
 
 
 def draw(model: dict[str, Any]) -> str:
@@ -44,26 +45,34 @@ def _box(node: dict[str, Any], x: float, y: float, is_open: bool, model: dict[st
     """Return a node: its test or its prediction, its rows, and a bar of its classes."""
     top, left = y - HEIGHT / 2, x - WIDTH / 2
     is_leaf = "yes" not in node
-    first = node["outcome"] if is_leaf else node.get("question", node["yes"])
-    second = _share(node, model) if is_leaf else f"{node['rows']:,} rows"
+    said = node["outcome"] if is_leaf else node.get("question", node["yes"])
+    lines = [("label strong", clip(line, WIDTH - 10, 13)) for line in _lines(node, said, model)]
+    lines.append(("label", _share(node, model) if is_leaf else f"{node['rows']:,} rows"))
+    first = y + 8 - LINE * len(lines) / 2
     frame = {"x": left, "y": top, "width": WIDTH, "height": HEIGHT, "rx": 7}
     style = f"box{' leaf' if is_leaf else ''}{' shared' if node.get('shared') else ''}"
     parts = [
-        tag("rect", title(first), style=f"--colour:{node['colour']}", class_=style, **frame),
-        text(clip(first, WIDTH - 12, 13), x, top + 17, class_="label strong"),
-        text(second, x, top + 32, class_="label"),
+        tag("rect", title(said), style=f"--colour:{node['colour']}", class_=style, **frame),
+        *(text(line, x, first + LINE * k, class_=way) for k, (way, line) in enumerate(lines)),
     ]
     if model["classes"]:
         start = left + 8
         for k, p in node["value"]:
             width = p * (WIDTH - 16)
-            place = {"x": start, "y": top + 38, "width": width, "height": 4}
+            place = {"x": start, "y": top + 50, "width": width, "height": 4}
             parts.append(tag("rect", fill=model["colours"][k], class_="share", **place))
             start += width
     if not is_leaf and not is_open:
         more = node.get("rest") or "more below"
         parts.append(text(f"⋯ {more}", x, top + HEIGHT + 14, class_="more"))
     return "".join(parts)
+
+
+def _lines(node: dict[str, Any], said: str, model: dict[str, Any]) -> list[str]:
+    """Return what a node says in two lines: the feature, and what is asked of it."""
+    name = str(model["names"][node["feature"]]) if "feature" in node else ""
+    is_named = said.startswith(f"{name} ")
+    return [name, said.removeprefix(f"{name} ")] if is_named else [said]
 
 
 def _share(node: dict[str, Any], model: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from scipy import stats
 from sklearn.metrics import brier_score_loss, confusion_matrix, precision_recall_fscore_support
 
 from hedgerow.comparison.metrics import gain, is_higher_better, label_of
+from hedgerow.comparison.ranking import unranked
 from hedgerow.comparison.records import COSTS, UNITS, Result
 from hedgerow.comparison.report.effects import contributions, coverage, dependence
 from hedgerow.comparison.report.embedding import look_at_embedding
@@ -67,11 +68,7 @@ def summarise(comparison: "Comparison", refit: bool, patience: Patience) -> dict
             if result.is_ranked
         ],
         "settings": _settings(comparison),
-        "not_ranked": [
-            {"model": result.name, "folds": len(result.folds), "error": result.error}
-            for result in comparison.results
-            if not result.is_ranked
-        ],
+        "not_ranked": unranked(comparison.results),
         "headline": _headline(comparison) if done else None,
         "fronts": [_front(comparison, done, cost) for cost in COSTS] if done else [],
         "columns": _columns(comparison),

@@ -6,7 +6,7 @@
   if (!data) return;
   const model = JSON.parse(data.textContent);
   const nodes = model.nodes;
-  const BOX = { width: 138, height: 46, room: 150, level: 86 };
+  const BOX = { width: 124, height: 58, room: 136, level: 98 };
   const DOT = { width: 13, height: 13, room: 17, level: 40 };
   const MOST_BOXES = 160; // more nodes than these are drawn as dots
   const open = new Set(model.open);
@@ -124,6 +124,14 @@
     while (end > 1 && width(`${text.slice(0, end)}…${rest}`) > most) end--;
     return `${text.slice(0, end).trimEnd()}…${rest}`;
   }
+  // What a node says, in two lines: the feature and what is asked of it.
+  function said(node, most) {
+    const text = isLeaf(node) ? node.outcome : node.question ?? node.yes, name = model.names[node.feature];
+    if (name !== undefined && text.startsWith(`${name} `)) return [short(name, most), short(text.slice(name.length + 1), most)];
+    const words = text.split(" "), first = [words.shift()];
+    while (words.length && ruler.measureText([...first, words[0]].join(" ")).width <= most) first.push(words.shift());
+    return [first, words].filter((line) => line.length).map((line) => short(line.join(" "), most));
+  }
   const count = (n) => `${n.toLocaleString("en")} ${n === 1 ? "row" : "rows"}`;
   const percent = (p) => (p > 0 && p < 0.01 ? "< 1 %" : `${Math.round(100 * p)} %`);
   const isLeaf = (node) => node.yes === undefined;
@@ -180,13 +188,14 @@
       class: node.shared ? "box shared" : "box", x: -width / 2, y: -height / 2, width, height, rx: corner, style: `--colour:${node.colour}`,
     }));
     if (size === DOT) return listen(group, i);
-    group.append(svg("text", { class: "label strong", y: -6 }, short(isLeaf(node) ? node.outcome : node.question ?? node.yes, width - 12)));
     const sure = isLeaf(node) && model.classes && node.value.length ? `${percent(node.value[0][1])} of ` : "";
-    group.append(svg("text", { class: "label", y: 9 }, node.rows || !sure ? sure + count(node.rows) : percent(node.value[0][1])));
+    const lines = said(node, width - 10).map((text) => ["label strong", text]);
+    lines.push(["label", node.rows || !sure ? sure + count(node.rows) : percent(node.value[0][1])]);
+    lines.forEach(([style, text], k) => group.append(svg("text", { class: style, y: 14 * k - 7 * lines.length + 8 }, text)));
     if (model.classes) {
       let start = -width / 2 + 8;
       for (const [k, p] of node.value) {
-        group.append(svg("rect", { class: "share", x: start, y: 15, width: p * (width - 16), height: 4, fill: model.colours[k] }));
+        group.append(svg("rect", { class: "share", x: start, y: 21, width: p * (width - 16), height: 4, fill: model.colours[k] }));
         start += p * (width - 16);
       }
     }
