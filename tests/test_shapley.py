@@ -182,6 +182,23 @@ def test_any_number_of_threads_gives_the_same():
     assert np.array_equal(one.shap_values(X, X[:9]), two.shap_values(X, X[:9]))
 
 
+@pytest.mark.parametrize("by", ["paths", "rows"])
+def test_a_row_is_explained_alone_as_among_others(by):
+    X, y = table(300)
+    model = RandomForestClassifier(4, random_state=0).fit(X, np.digitize(y, [-0.5, 0.5]))
+    together = model.shap_values(X[:45], X[100:220], by=by)
+    alone = [model.shap_values(X[i : i + 1], X[100:220], by=by)[0] for i in range(45)]
+    assert np.array_equal(together, alone)
+
+
+def test_many_background_rows_count_alike():
+    X, y = table(300)
+    model = RandomForestClassifier(4, random_state=0).fit(X, np.digitize(y, [-0.5, 0.5]))
+    each = [model.shap_values(X[:10], X[i : i + 1]) for i in range(100, 240)]
+    all_of_them = model.shap_values(X[:10], X[100:240])
+    np.testing.assert_allclose(all_of_them, np.mean(each, axis=0), atol=1e-12)
+
+
 def test_a_leaf_gives_nothing():
     tree = DecisionTreeRegressor().fit(np.zeros((3, 2)), [1.0, 1.0, 1.0])
     assert not tree.shap_values(np.ones((2, 2))).any()
