@@ -116,7 +116,7 @@ def run(name, sizes, results):
 
 def render(results):
     """The page from all stored measurements."""
-    records = results.measurements()
+    records = sorted(results.measurements(), key=lambda r: (SETS.index(r["set"]), r["asked"]))
     body = [
         "What is counted is said in the script. Of our forms, tables and code, the smaller is "
         "shown. Graphs are Tree in Tree, trees scikit-learn's of "
@@ -127,6 +127,8 @@ def render(results):
         "not vary.",
         verdict(records),
     ]
+    if missing := [name for name in SETS if not any(r["set"] == name for r in records)]:
+        body.append(f"Not measured yet: {', '.join(missing)}.")
     for chip, title in (("cortex-m0", "Cortex-M0"), ("avr", "ATmega328P")):
         rows = [r for r in records if r["chip"] == chip]
         names = list(rows[0]["bytes"])
