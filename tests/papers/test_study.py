@@ -1,5 +1,7 @@
 """The parts that the papers' modules share."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,7 +45,17 @@ def test_a_claim_about_sets_may_miss_one():
     )
     assert study.counted("better", list("ab"), ["c", "d"], "20 of 20").holds is False
     assert study.counted("better", list("ab"), ["c", "d"], "10 of 20").holds
-    assert study.counted("better", [], [], "20 of 20").holds is None
+    assert study.counted("better", [], [], "20 of 20")[2:] == ("not run", None)
+    assert study.counted("better", ["a"], ["b", "c"], "all").holds is False
+
+
+def test_readme_counts_the_verdicts_of_the_pages(tmp_path):
+    claims = [study.Claim("a", "", "", holds) for holds in (True, True, False, None)]
+    text = f"# Paper\n\n{study.claims_table(claims)}\n\n{study.BETTER}never."
+    (tmp_path / "paper.md").write_text(text)
+    assert "| [Paper](docs/papers/paper.md) | 3 | 2 | 1 | never. |" in study.standing(tmp_path)
+    root = Path(__file__).parents[2]
+    assert study.standing(root / "docs/papers") in (root / "README.md").read_text()
 
 
 def test_a_single_run_has_no_spread():

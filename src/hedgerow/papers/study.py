@@ -39,11 +39,14 @@ __all__ = [
     "provenance",
     "read",
     "spread",
+    "standing",
     "write_page",
 ]
 
 PACKAGES = ("hedgerow", "numpy", "scikit-learn")
 NOT_RUN = "not run"
+VERDICTS = {True: "holds", False: "**does not hold**", None: "cannot be said"}
+BETTER = "Better than published: "
 OLDER = "\n## Older figures\n"
 
 
@@ -193,8 +196,7 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 
 def claims_table(claims: Sequence[Claim]) -> str:
     """What the paper says, what is found, and whether that agrees."""
-    words = {True: "holds", False: "**does not hold**", None: "cannot be said"}
-    rows = [(c.text, c.published, c.found, words[c.holds]) for c in claims]
+    rows = [(c.text, c.published, c.found, VERDICTS[c.holds]) for c in claims]
     return markdown(["claim", "paper", "here", ""], rows)
 
 
@@ -210,6 +212,21 @@ def counted(text: str, where: Sequence[str], elsewhere: Sequence[str], published
     holds = len(where) + 1 >= n * count / of
     not_on = f" (not on {', '.join(elsewhere)})" if 0 < len(elsewhere) <= 6 else ""
     return Claim(text, published, f"{len(where)} of {n}{not_on}", holds)
+
+
+def standing(pages: Path, link: str = "docs/papers") -> str:
+    """A line for each page: how many of its claims have been re-run, hold and do not, and its line
+    that begins with `BETTER`."""
+    rows = []
+    for path in sorted(pages.glob("*.md")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        holds, fails = (sum(line.endswith(f"| {VERDICTS[v]} |") for line in lines)
+                        for v in (True, False))  # fmt: skip
+        better = [line.removeprefix(BETTER) for line in lines if line.startswith(BETTER)]
+        title = f"[{lines[0].lstrip('# ')}]({link}/{path.name})"
+        rows.append([title, holds + fails, holds, fails, " ".join(better)])
+    header = ["paper", "claims re-run", "hold", "do not hold", "better than published"]
+    return markdown(header, rows)
 
 
 def write_page(path: Path, text: str) -> None:

@@ -459,7 +459,7 @@ def save(figure: Any, path: Path) -> None:
 def page(journal: study.Journal, out: Path, command: str) -> str:
     """The page of all results, and its figures beside it."""
     parts = [TITLE, study.provenance(journal, command), PROTOCOL]
-    parts += ["## Claims", CLAIMS, study.claims_table(claims(journal))]
+    parts += ["## Claims", CLAIMS, study.claims_table(claims(journal)), _better(journal)]
     if journal.find(study="table 1"):
         parts += ["## Table 1: one graph", ONE_GRAPH, table_1(journal)]
     if journal.find(study="table 2"):
@@ -473,6 +473,21 @@ def page(journal: study.Journal, out: Path, command: str) -> str:
             if curves(journal, name):
                 parts += [f"### {name}", curve_table(journal, name)]
     return "\n\n".join(parts)
+
+
+def _better(journal: study.Journal) -> str:
+    """On which sets a graph, as grown or fine-tuned, is above the published one."""
+    better, sets = [], []
+    for name, published in TABLE_1.items():
+        found = [entry for _, entry in journal.find(study="table 1", set=name)]
+        if found:
+            sets.append(name)
+            best = max(np.mean([e[m]["test"] for e in found]) for m in ("TnT", "TnT fine-tuned"))
+            better += [name] * bool(best > published.tnt)
+    return (
+        f"{study.BETTER}TnT, as grown or fine-tuned, on {len(better)} of {len(sets)} rows of Table "
+        f"1 ({', '.join(better) or 'none'})."
+    )
 
 
 TITLE = """\
