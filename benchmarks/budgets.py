@@ -107,12 +107,6 @@ def run(name, budget, folder):
     }
 
 
-def is_level(result, best, metric):
-    """Whether a model is within one standard error of the best."""
-    behind = abs(result.mean(metric) - best.mean(metric))
-    return result is best or behind <= (result.standard_error or 0.0)
-
-
 def page(journal):
     rows, kept, used, right, n_right = [], 0, 0, 0, 0
     results = [(key, result) for key, result in journal.find() if "failed" not in result]

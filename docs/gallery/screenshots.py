@@ -1,9 +1,9 @@
-"""Pictures of a report, for the README and the gallery: at 1280 pixels and as on a phone.
+"""Pictures of a report, for the README and the gallery: at 1280 pixels, on a phone, and dark.
 
     hedgerow compare --out /tmp/report
     python docs/gallery/screenshots.py /tmp/report/report.html docs/gallery/breast_cancer
 
-writes ``<name>.png``, ``<name>-model.png`` and ``<name>-phone.png``, each below 200 kB. Needs
+writes ``<name>.png`` and, beside it, ``-model``, ``-phone`` and ``-dark``, each below 200 kB. Needs
 playwright, Pillow and Chromium.
 """
 
@@ -39,8 +39,12 @@ def main(report: str, out: str) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.goto(address)
         save(page.screenshot(), Path(f"{out}.png"))
-        page.locator('[data-test="pick"]').select_option(index=ROW)
-        save(page.locator("#model").screenshot(), Path(f"{out}-model.png"))
+        dark = browser.new_page(viewport={"width": 1280, "height": 1000}, color_scheme="dark")
+        dark.goto(address)
+        save(dark.screenshot(), Path(f"{out}-dark.png"))
+        if page.locator("#model").count():
+            page.locator('[data-test="pick"]').select_option(index=ROW)
+            save(page.locator("#model").screenshot(), Path(f"{out}-model.png"))
         phone = browser.new_page(viewport={"width": 390, "height": 844}, device_scale_factor=2)
         phone.goto(address)
         save(phone.screenshot(), Path(f"{out}-phone.png"))
