@@ -63,6 +63,26 @@ def test_a_teacher_that_keeps_the_limits_is_copied(forest, numbers):
         assert small.fidelity_ == pytest.approx(1)
 
 
+def test_the_smallest_within_a_tolerance_lacks_no_more(forest, numbers):
+    X, y = IRIS
+    sizes = []
+    for tolerance in (0.5, 0.02):
+        small = compress(forest, X, y, tolerance=tolerance)
+        assert small.teacher_score_ - small.score_ <= tolerance
+        assert small.max_splits == small.n_splits_
+        sizes.append(small.n_splits_)
+    assert sizes == sorted(sizes)
+    assert compress(forest, X, tolerance=0.1).agreement_ >= 0.9
+    assert compress(numbers, DIABETES[0], tolerance=0.5).fidelity_ >= 0.5
+
+
+def test_a_tolerance_that_no_model_within_the_limits_keeps_is_named(numbers):
+    with pytest.raises(ValueError, match="max_splits=2 is within tolerance=0.01 of the teacher"):
+        compress(numbers, DIABETES[0], tolerance=0.01, max_splits=2)
+    with pytest.raises(ValueError, match="'tolerance' must be a number of at least 0"):
+        compress(numbers, DIABETES[0], tolerance=-1)
+
+
 def test_more_splits_are_nearer_to_the_teacher(numbers):
     X, _ = DIABETES
     near = [compress(numbers, X, max_splits=n).fidelity_ for n in (2, 20, 200)]

@@ -21,13 +21,17 @@ def compress(
     ] = None,
     max_bytes: options.MaxBytes = None,
     max_latency_us: options.MaxLatency = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(min=0, help="The smallest that lacks no more than this of the score."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("small.hedgerow"),
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
     as_json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Make a small model of a large one, within exact limits.
+    """Make a small model of a large one, within exact limits or a tolerance.
 
     The table is the one that the model was trained on, or another one with its columns and target.
     """
@@ -43,6 +47,7 @@ def compress(
         max_splits=max_splits,
         max_bytes=max_bytes,
         max_latency_us=max_latency_us,
+        tolerance=tolerance,
         random_state=seed,
         n_jobs=jobs,
     )

@@ -96,7 +96,7 @@ class CompressedModel(SumModel):
         self : object
         """
         self.check_parameters()
-        limits = Limits(self.max_splits, self.max_bytes, self.max_latency_us)
+        limits = Limits(self.max_splits, self.max_bytes, self.max_latency_us).required()
         table = self.read_table(X, y)
         teacher = self._new_teacher() if self.teacher is None else clone(self.teacher)
         teacher.fit(table.source, table.labels)
@@ -171,6 +171,7 @@ def compress(
     max_splits: int | None = None,
     max_bytes: int | None = None,
     max_latency_us: float | None = None,
+    tolerance: float | None = None,
     categorical_features: Any = "auto",
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -197,6 +198,11 @@ def compress(
         Most bytes of the form that predicts (``nbytes_``).
     max_latency_us : float, default=None
         Most microseconds a row, predicting a thousand rows at once, measured here and now.
+    tolerance : float, default=None
+        What the small model may lack on held-out rows beside the teacher: 0.002 is 0.2 points of
+        accuracy (R² for numbers). The smallest model that lacks no more is returned, out of sizes
+        that grow by half. Without ``y`` it is the share of rows with another class than the
+        teacher's, or what the R² to its numbers lacks to 1.
     categorical_features : "auto", None or list, default="auto"
         As in hedgerow's estimators.
     random_state : int, RandomState instance or None, default=0
@@ -222,6 +228,9 @@ def compress(
     True
     """
     limits = Limits(max_splits, max_bytes, max_latency_us)
+    parameters.real(0, optional=True).check("tolerance", tolerance)
+    if tolerance is None:
+        limits.required()
     compressor = Compressor(
         model,
         X,
@@ -230,7 +239,11 @@ def compress(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    facts = compressor.within(limits)
+    if tolerance is None:
+        facts = compressor.within(limits)
+    else:
+        facts = compressor.within_tolerance(tolerance, limits)
+        max_splits = sum(graph.n_splits for graph in facts["graphs_"])
     cls = CompressedRegressor if compressor.teacher.classes is None else CompressedClassifier
     small: Any = cls(
         max_splits=max_splits,

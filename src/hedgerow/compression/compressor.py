@@ -8,7 +8,7 @@ and the better of the two.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -46,12 +46,13 @@ RIDGE = 10.0  # of the order
 RIDGES = (3.0, 1.0, 10.0, 50.0)  # of the values; the first is that of the choice of a mixture
 MIXTURES = (0.5, 0.0, 1.0)  # share of the truth
 GROWN_MIXTURES = (0.5, 1.0)
+MOST_SPLITS = 5_000  # that are tried for a model that is near enough
 MOST_GROWN = 100  # splits of sums that are grown at their size; beyond, that takes too long
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the small model may cost; at least one limit is set."""
+    """What the small model may cost."""
 
     max_splits: int | None = None
     max_bytes: int | None = None
@@ -61,8 +62,18 @@ class Limits:
         parameters.check_int("max_splits", self.max_splits, low=0, optional=True)
         parameters.check_int("max_bytes", self.max_bytes, low=1, optional=True)
         parameters.real(0, optional=True).check("max_latency_us", self.max_latency_us)
-        if all(limit is None for limit in asdict(self).values()):
-            raise ValueError("'max_splits', 'max_bytes' or 'max_latency_us' must be given.")
+
+    def __bool__(self) -> bool:
+        return any(limit is not None for limit in asdict(self).values())
+
+    def required(self) -> "Limits":
+        """Themselves, if one is set."""
+        if self:
+            return self
+        raise ValueError(
+            "'max_splits', 'max_bytes' or 'max_latency_us' must be given, or 'tolerance' in "
+            "hedgerow.compress."
+        )
 
     def __str__(self) -> str:
         known = {name: limit for name, limit in asdict(self).items() if limit is not None}
@@ -246,6 +257,25 @@ class Compressor:
         if limits.max_latency_us is not None:
             found["latency_us_"] = self._latency(found)
         return found
+
+    def within_tolerance(self, tolerance: float, limits: Limits) -> dict[str, Any]:
+        """The fitted attributes of the smallest model, in steps of a half, that is near enough."""
+        n_splits, lacks = 1, np.inf
+        while True:
+            most = n_splits if limits.max_splits is None else min(n_splits, limits.max_splits)
+            found = self.within(replace(limits, max_splits=most))
+            lacks = min(lacks, _lack(found))
+            if lacks <= tolerance:
+                return found
+            has_more = sum(graph.n_splits for graph in found["graphs_"]) > n_splits // 3
+            if most < n_splits or not has_more or n_splits >= MOST_SPLITS:
+                kept = f" that keeps the limits {limits}" if limits else ""
+                raise ValueError(
+                    f"no model{kept} is within tolerance={tolerance:g} of the teacher on held-out "
+                    f"rows: the nearest lacks {lacks:.2g}; give a larger tolerance, larger limits "
+                    "or more rows."
+                )
+            n_splits = max(n_splits + 1, n_splits * 3 // 2)
 
     def _copy(self, limits: Limits) -> dict[str, Any] | None:
         """The teacher itself, if it keeps the limits."""
@@ -471,6 +501,13 @@ class _Reader(BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         assert self._packed is not None
         return self._packed.predict(self.schema_.encode(self, X, finite=False))
+
+
+def _lack(facts: dict[str, Any]) -> float:
+    """What held-out predictions lack beside the teacher's: accuracy or R², or agreement."""
+    if "score_" in facts:
+        return facts["teacher_score_"] - facts["score_"]
+    return 1 - facts.get("agreement_", facts["fidelity_"])
 
 
 def _read_truth(y: Any, classes: np.ndarray | None) -> np.ndarray:
