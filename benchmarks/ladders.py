@@ -158,6 +158,7 @@ class TreeSum:
     """Sums of few trees that grow together; bytes depend on the number of members as well."""
 
     ours = True
+    is_trusted = True  # taken, at the limit, unless another is clearly better on held-out rows
 
     def __init__(self, name, fills=False):
         self.name, self.fills = name, fills

@@ -9,9 +9,10 @@ from sklearn.model_selection import StratifiedKFold
 import hedgerow
 from hedgerow._timing import time_row
 from hedgerow.comparison import MODELS, compare
+from hedgerow.comparison.metrics import find_metrics
 from hedgerow.comparison.models import boosted, oblivious
 from hedgerow.comparison.sizes import count_bytes, count_file_bytes, count_splits, find_depth
-from hedgerow.comparison.within import Limits, settings_of
+from hedgerow.comparison.within import Limits, is_clearly_better, settings_of
 
 QUICK = ["hedgerow DecisionTree", "hedgerow RandomForest", "hedgerow MeanMarginTree"]
 
@@ -132,6 +133,27 @@ def test_the_choice_states_the_held_out_score_of_what_it_chose(cancer):
     assert str(held_out).startswith(f"{held_out.model}(")
     assert f"accuracy {held_out.score:.4f}" in str(held_out)
     assert pickle.loads(pickle.dumps(model)).held_out_ == held_out
+
+
+def test_a_better_score_is_clear_beyond_its_standard_error():
+    error, accuracy = (find_metrics(name, task, None)[0] for name, task in
+                       (("rmse", "regression"), ("accuracy", "classification")))  # fmt: skip
+    assert is_clearly_better(accuracy, [0.9, 0.8, 0.9], [0.8, 0.7, 0.85])
+    assert not is_clearly_better(accuracy, [0.9, 0.6, 0.9], [0.8, 0.7, 0.85])
+    assert not is_clearly_better(error, [0.9, 0.8, 0.9], [0.8, 0.7, 0.85])
+    assert is_clearly_better(error, [0.8, 0.7, 0.85], [0.9, 0.8, 0.9])
+    assert is_clearly_better(accuracy, [0.9, 0.8], [np.nan, np.nan])
+    assert not is_clearly_better(accuracy, [0.9, np.nan], [0.8, 0.7])
+
+
+def test_a_sum_that_fills_the_limit_is_taken_where_nothing_is_clearly_better():
+    X, y = load_diabetes(return_X_y=True)
+    models = ["hedgerow TreeSum", "hedgerow DecisionTree"]
+    model = hedgerow.fit_within(X, y, max_splits=12, models=models)
+    assert model.held_out_.settings == {"max_splits": 12}
+    assert next(iter(settings_of(MODELS["hedgerow TreeSum"], Limits(9), False, False))) == {
+        "max_splits": 9
+    }
 
 
 def test_a_limit_is_needed(cancer):

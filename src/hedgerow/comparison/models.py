@@ -58,6 +58,9 @@ class Model:
         The library, where the path is not inside it.
     one_hot : bool
         Whether a peer needs categories one-hot encoded.
+    trusted : bool
+        Whether, under a limit, its largest setting is taken unless another is clearly better: it
+        seldom overfits.
     """
 
     path: str
@@ -70,6 +73,7 @@ class Model:
     depth: str | None = None
     module: str | None = None
     one_hot: bool = False
+    trusted: bool = False
 
     @property
     def is_ours(self) -> bool:
@@ -248,6 +252,7 @@ MODELS: dict[str, Model] = {
         grid=({"max_splits": 20}, {"max_splits": 160}),
         ladder=sums,
         depth=DEPTH,
+        trusted=True,
     ),
     "hedgerow GradientBoosting": Model(
         "hedgerow.GradientBoosting",

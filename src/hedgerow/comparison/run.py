@@ -99,6 +99,7 @@ class Run:
             problem.positive,
             problem.limits,
             random_state=problem.seed,
+            trusts_first=self.model.trusted and bool(problem.limits),
         )
 
     @property

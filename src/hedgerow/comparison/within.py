@@ -24,6 +24,7 @@ from hedgerow._timing import ROWS_TIMED, time_row
 from hedgerow.comparison.budget import Listener, parse_budget, progress_bar
 from hedgerow.comparison.interrupts import Interrupts
 from hedgerow.comparison.metrics import (
+    Metric,
     find_metrics,
     find_positive,
     gain,
@@ -168,7 +169,10 @@ def settings_of(
 
     Each with balanced class weights, too, where these are worth a try.
     """
-    offered: Iterable[Settings] = chain([{}], _ladder(model, limits) if limits else [])
+    rungs = _ladder(model, limits) if limits else []
+    # The default of a trusted model, whose first setting counts, is no size of its own.
+    default: list[Settings] = [] if model.trusted and limits.are_of_size else [{}]
+    offered: Iterable[Settings] = chain(default, rungs)
     if is_tuned and not limits:
         offered = chain([{}], model.grid)
     if not weighs_classes:
@@ -211,6 +215,8 @@ class Choice(BaseEstimator):
     limits : Limits, default=None
     cv : int, default=3
     random_state : int, default=0
+    trusts_first : bool, default=False
+        Whether the first setting is taken unless another is clearly better.
 
     Attributes
     ----------
@@ -224,7 +230,16 @@ class Choice(BaseEstimator):
     """
 
     def __init__(
-        self, make, settings, task, metric, positive=None, limits=None, cv=3, random_state=0
+        self,
+        make,
+        settings,
+        task,
+        metric,
+        positive=None,
+        limits=None,
+        cv=3,
+        random_state=0,
+        trusts_first=False,
     ):
         self.make = make
         self.settings = settings
@@ -234,6 +249,7 @@ class Choice(BaseEstimator):
         self.limits = limits
         self.cv = cv
         self.random_state = random_state
+        self.trusts_first = trusts_first
 
     def fit(self, X: Any, y: Any = None) -> "Choice":
         """Choose the settings and fit them on all rows.
@@ -260,6 +276,8 @@ class Choice(BaseEstimator):
         ]
         scores = [self._score(settings, folds) for settings, _ in kept]
         best = int(np.argmax([self._mean_gain(of_folds) for of_folds in scores]))
+        if self.trusts_first and not is_clearly_better(self.metric, scores[best], scores[0]):
+            best = 0
         self.settings_, fitted = kept[best]
         self.chosen_ = fitted or self.make(self.settings_).fit(table)
         self.scores_ = scores[best]
@@ -320,6 +338,15 @@ class Choice(BaseEstimator):
         return self.chosen_.predict_proba(X)
 
 
+def is_clearly_better(metric: Metric, one: list[float], other: list[float]) -> bool:
+    """Whether scores of the same folds are better by more than the standard error of the mean."""
+    pairs = [pair for pair in zip(one, other, strict=True) if np.isfinite(pair).all()]
+    if len(pairs) < 2:
+        return not np.isfinite(other).any()
+    apart = [gain(metric.name, a) - gain(metric.name, b) for a, b in pairs]
+    return float(np.mean(apart)) > float(np.std(apart, ddof=1)) / len(apart) ** 0.5
+
+
 def read_table(estimator: Any, X: Any, y: Any, task: Task) -> Table:
     """The table that all settings share."""
     return Table.read(estimator, X, y, has_classes=task == "classification")
@@ -347,7 +374,7 @@ def fit_within(
     scoring: Any = None,
     positive: Any = None,
     models: Iterable[str] | None = None,
-    cv: int = 3,
+    cv: int = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
     budget: str | float | None = None,
@@ -356,7 +383,9 @@ def fit_within(
     """Fit the best of hedgerow's models within a limit, over all families.
 
     Every family offers settings that fill the limit; those that keep it when fitted on all rows
-    are compared by cross-validation, and the best of them is returned.
+    are compared by cross-validation, and the best of them is returned. A sum of trees
+    (``TreeSum*``) as large as the limit allows is taken unless another setting is better by more
+    than the standard error of their difference: of many scores the best is often so by luck.
 
     Parameters
     ----------
@@ -381,7 +410,7 @@ def fit_within(
     positive : object, default=None
     models : iterable of str, default=None
         Names out of ``hedgerow.comparison.MODELS``; by default all of hedgerow's.
-    cv : int, default=3
+    cv : int, default=5
         Folds of the cross-validation that chooses.
     random_state : int, default=0
     n_jobs : int, default=None
@@ -437,6 +466,7 @@ def fit_within(
                 limits,
                 cv,
                 random_state,
+                chosen[name].trusted,
             )
             try:
                 with suppress(LimitError), interrupts.limit(left):
@@ -448,6 +478,11 @@ def fit_within(
     if not choices:
         raise LimitError(f"no setting keeps the limits {limits}.")
     name = max(choices, key=lambda name: choices[name].gain_)
+    for other, choice in choices.items():
+        if chosen[other].trusted and not is_clearly_better(
+            metric, choices[name].scores_, choice.scores_
+        ):
+            name = other
     best = choices[name]
     best.chosen_.held_out_ = HeldOut(
         name,
