@@ -1,8 +1,8 @@
 """hedgerow.dask on a cluster of this machine against the local fit, LightGBM and XGBoost.
 
 flights_3m as a Dask data frame that the workers hold; a worker has one thread. Contenders take
-turns. "tree by counts" is the tree whose rows stay on their workers: nodes of more than a
-hundredth of the rows are split by counts that are added up, smaller ones gathered.
+turns. "by counts": the rows stay on their workers; nodes of more than a hundredth of the rows are
+split by counts that are added up, smaller ones gathered.
 
     python benchmarks/dask_scale.py
     python benchmarks/dask_scale.py --rows 300000 --repeats 1
@@ -35,6 +35,8 @@ def contenders(n_workers):
                            hedgerow.DecisionTreeClassifier(**tree, **here)),
         "forest": (on_dask.RandomForestClassifier(**forest),
                    hedgerow.RandomForestClassifier(**forest, **here)),
+        "forest by counts": (on_dask.RandomForestClassifier(**forest, keyed_draws=True),
+                             hedgerow.RandomForestClassifier(**forest, **here, keyed_draws=True)),
     }  # fmt: skip
     boosted = {"n_estimators": TREES, "n_jobs": n_workers}
     try:
@@ -91,7 +93,7 @@ def run(results, rows, workers, repeats):
             distributed.wait([X, y])
             for turn in range(repeats):
                 for name, (remote, here) in contenders(n_workers).items():
-                    limit = rows // SHARE if name == "tree by counts" else 1 << 40
+                    limit = rows // SHARE if "by counts" in name else 1 << 40
                     with dask.config.set({"hedgerow.rows-at-once": limit}):
                         begin = time.perf_counter()
                         remote.fit(X, y)
@@ -104,8 +106,10 @@ def run(results, rows, workers, repeats):
                         data = hedgerow.Dataset.from_batches([(frame, late)]).bins(255, 1)
                         n_counts = 2 * sum(data.n_bins(f) + 1 for f in range(data.n_features))
                         facts = counted(remote.graph_, rows, n_counts)
-                    if hasattr(remote, "graph_"):
+                    if isinstance(here, hedgerow.DecisionTreeClassifier):
                         assert remote.graph_.n_nodes == here.graph_.n_nodes
+                    elif isinstance(here, hedgerow.RandomForestClassifier):
+                        assert remote.forest_.n_nodes == here.forest_.n_nodes
                     results.add(
                         rows=rows, workers=n_workers, contender=name, turn=turn, cluster=on_cluster,
                         local=local, **facts,

@@ -106,22 +106,31 @@ void bind_forest(nb::module_& m) {
         .def(
             "__init__",
             [](ForestParams* self, const GrowParams& tree, std::uint64_t seed, bool bootstrap,
-               std::uint32_t n_draws, bool balanced_subsample, std::uint64_t first) {
+               std::uint32_t n_draws, bool balanced_subsample, bool by_row, std::uint64_t first) {
                 new (self) ForestParams{.tree = tree,
                                         .seed = seed,
                                         .bootstrap = bootstrap,
                                         .n_draws = n_draws,
                                         .balanced_subsample = balanced_subsample,
+                                        .by_row = by_row,
                                         .first = first};
             },
             "tree"_a, nb::kw_only(), "seed"_a, "bootstrap"_a, "n_draws"_a,
-            "balanced_subsample"_a = false, "first"_a = 0)
+            "balanced_subsample"_a = false, "by_row"_a = false, "first"_a = 0)
         .def(
             "bag",
             [](const ForestParams& self, std::size_t n_rows, std::uint64_t member) {
                 return array_of(bag_of(self, n_rows, member));
             },
             "n_rows"_a, "member"_a, "How often each row is in a member's bag.")
+        .def(
+            "bag_of_rows",
+            [](const ForestParams& self, std::size_t n_rows, std::uint64_t member,
+               std::size_t first, std::size_t n) {
+                if (!self.by_row) throw nb::value_error("the bags are not drawn by row");
+                return array_of(bag_of_rows(self, n_rows, member, first, n));
+            },
+            "n_rows"_a, "member"_a, "first"_a, "n"_a, "The same for some neighbouring rows.")
         .def("seed_of_tree", &seed_of_tree, "member"_a, "What a member's tree draws from.");
 
     nb::class_<Forest, PackedGraphs>(m, "Forest", "Packed members with their importances.")
@@ -142,6 +151,19 @@ void bind_forest(nb::module_& m) {
                 return Forest(self.first(n), {self.importances.begin(), cut});
             },
             "n"_a, "A forest of the first n members.")
+        .def_static(
+            "of",
+            [](const GraphList& graphs) {
+                const Graphs members(graphs);
+                if (members.given.empty()) throw nb::value_error("there are no graphs");
+                return in_core(1, [&](Team&) {
+                    Forest out(members.given[0]->n_features, members.given[0]->n_outputs);
+                    for (const DecisionGraph* graph : members.given) out.add_member(*graph);
+                    out.seal();
+                    return out;
+                });
+            },
+            "graphs"_a, "A forest of trees that were grown elsewhere.")
         .def_static(
             "joined",
             [](const std::vector<nb::handle>& parts) {

@@ -1,5 +1,7 @@
 #include "arrays.hpp"
+#include "grow/counted.hpp"
 #include "grow/grower.hpp"
+#include "grow/limits.hpp"
 #include "grow/prune.hpp"
 
 using namespace hedgerow;
@@ -33,6 +35,32 @@ DecisionGraph grow_from_arrays(const Dataset& data, const RowArray& rows,
                    [&](Team& team) { return grow(data, chosen.chosen, learned, params, team); });
 }
 
+Array<std::int64_t> counts_of(const Dataset& data, const Vector<Row>& rows,
+                              const TargetArray& targets, const WeightArray& weights,
+                              const GrowParams& params) {
+    if (rows.size() == 0) {
+        return array_of(std::vector<std::int64_t>(n_counts(data, params, weights.has_value())));
+    }
+    const auto chosen = checked_rows(rows, data.n_rows());
+    const GrowTargets learned = grow_targets(targets, weights, Rows(rows, data.n_rows()), params);
+    return array_of(in_core(1, [&](Team& team) {
+        return count_classes(data, chosen, learned.classes, learned.weights, params, team);
+    }));
+}
+
+using Keys = std::tuple<std::uint64_t, std::uint64_t>;
+
+std::tuple<DecisionGraph, Array<std::uint8_t>, std::uint32_t, Keys> decision_of(
+    const Dataset& data, const GrowParams& params, const Vector<std::int64_t>& counts,
+    bool weighted) {
+    Decision found = in_core(
+        1, [&](Team&) { return decide(data, params, {counts.data(), counts.size()}, weighted); });
+    return {std::move(found.node),
+            array_of(std::move(found.goes_left)),
+            found.n_left,
+            {found.left_key, found.right_key}};
+}
+
 }  // namespace
 
 void bind_grow(nb::module_& m) {
@@ -45,7 +73,9 @@ void bind_grow(nb::module_& m) {
                std::int64_t max_features, std::int64_t min_samples_split,
                std::int64_t min_samples_leaf, double min_weight_leaf, double min_impurity_decrease,
                double ccp_alpha, std::uint64_t seed, std::vector<std::int8_t> monotonic,
-               std::vector<std::uint32_t> class_counts, double quantile) {
+               std::vector<std::uint32_t> class_counts, double quantile,
+               const std::optional<std::tuple<std::uint32_t, std::uint64_t, double>>& stem,
+               bool keyed_draws) {
                 new (self) GrowParams{.criterion = criterion_named(criterion),
                                       .splitter = splitter_named(splitter),
                                       .n_classes = n_classes,
@@ -60,17 +90,52 @@ void bind_grow(nb::module_& m) {
                                       .ccp_alpha = ccp_alpha,
                                       .quantile = quantile,
                                       .seed = seed,
-                                      .monotonic = std::move(monotonic)};
+                                      .monotonic = std::move(monotonic),
+                                      .stem = {},
+                                      .keyed_draws = keyed_draws};
+                if (stem) {
+                    self->stem = {std::get<0>(*stem), std::get<1>(*stem), std::get<2>(*stem)};
+                }
             },
             nb::kw_only(), "criterion"_a = "gini", "splitter"_a = "best", "n_classes"_a = 0,
             "max_depth"_a = -1, "max_leaf_nodes"_a = -1, "max_features"_a = -1,
             "min_samples_split"_a = 2, "min_samples_leaf"_a = 1, "min_weight_leaf"_a = 0.0,
             "min_impurity_decrease"_a = 0.0, "ccp_alpha"_a = 0.0, "seed"_a = 0,
             "monotonic"_a = std::vector<std::int8_t>(),
-            "class_counts"_a = std::vector<std::uint32_t>(), "quantile"_a = 0.5);
+            "class_counts"_a = std::vector<std::uint32_t>(), "quantile"_a = 0.5,
+            "stem"_a.none() = nb::none(), "keyed_draws"_a = false)
+        .def(
+            "root_key",
+            [](const GrowParams& self, std::size_t n_features) {
+                return root_key(self, n_features);
+            },
+            "n_features"_a, "The key of the root of a tree.");
 
     m.def("grow", &grow_from_arrays, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(),
           "params"_a, "n_jobs"_a = 1, "Grow one tree on the given rows (all when None).");
+
+    m.def(
+        "count_classes", &counts_of, "data"_a, "rows"_a, "targets"_a, "weights"_a.none(),
+        "params"_a,
+        "What rows add to the counts of a node: by feature and code the weight of each class, then "
+        "the number of rows where there are weights.");
+
+    m.def("decide", &decision_of, "data"_a, "params"_a, "counts"_a, "weighted"_a,
+          "What becomes of a node whose rows were counted: a graph whose first node is a leaf or "
+          "the test; then of a test, by code of its feature, what goes left, how many rows that "
+          "are, and the keys of both children.");
+
+    m.def(
+        "join_nodes",
+        [](const GraphList& nodes, const std::vector<std::int32_t>& left,
+           const std::vector<std::int32_t>& right, const GraphList& parts) {
+            const Graphs first(nodes), others(parts);
+            return in_core(
+                1, [&](Team&) { return join_nodes(first.given, left, right, others.given); });
+        },
+        "nodes"_a, "left"_a, "right"_a, "parts"_a,
+        "One graph of the first nodes of graphs, whose children are later ones or, at -2 - i, the "
+        "parts.");
 
     m.def(
         "pruning_path",

@@ -123,13 +123,19 @@ bool scan_categories(Sides& sides, const typename Sides::Number* bins, const Cod
     using Stats = std::decay_t<decltype(stats)>;
     bool enumerate = false;
     if constexpr (Stats::classes || has_several<Stats>) {
-        const bool two_classes = Stats::classes && stats.n_outputs() <= 2;
+        // Classes that the node does not have change nothing, whether they are counted or not.
+        std::uint32_t n_classes = 0, last_class = 0;
+        for (std::uint32_t k = 0; Stats::classes && k < stats.n_outputs(); ++k) {
+            if (total[k] > 0) ++n_classes, last_class = k;
+        }
+        const bool two_classes = Stats::classes && n_classes <= 2;
         enumerate = !two_classes && present.size() <= most_enumerated_categories;
         if (!enumerate) {
             std::vector<double> order(view.n_bins);
             if (two_classes) {
                 for (const auto code : present) {
-                    order[code] = static_cast<double>(bin(code)[1]) / stats.weight(bin(code));
+                    order[code] =
+                        static_cast<double>(bin(code)[last_class]) / stats.weight(bin(code));
                 }
             } else {
                 const auto scores = detail::principal_scores(stats, bins, present);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -122,6 +123,7 @@ void add_unseen(const Grown& grown, Unseen& unseen) {
 std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
                                   std::uint64_t member) {
     if (!params.bootstrap && params.n_draws >= n_rows) return std::vector<std::uint32_t>(n_rows, 1);
+    if (params.by_row) return bag_of_rows(params, n_rows, member, 0, n_rows);
     std::vector<std::uint32_t> bag(n_rows, 0);
     Random random(key_of(key_of_member(params, member), 0));
     if (params.bootstrap) {
@@ -134,6 +136,28 @@ std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows
         bag[bag[row] == 0 ? row : last] = 1;
     }
     return bag;
+}
+
+std::vector<std::uint32_t> bag_of_rows(const ForestParams& params, std::size_t n_rows,
+                                       std::uint64_t member, std::size_t first, std::size_t n) {
+    std::vector<std::uint32_t> bag(n, 1);
+    if (!params.bootstrap) return bag;
+    const std::uint64_t key = key_of(key_of_member(params, member), 0);
+    const double mean = static_cast<double>(params.n_draws) / static_cast<double>(n_rows);
+    const double none = std::exp(-mean);
+    for (std::size_t i = 0; i < n; ++i) {
+        const double u = Random(key_of(key, first + i)).uniform();
+        double share = none, sum = none;
+        std::uint32_t k = 0;
+        for (; u >= sum && k < 32; sum += share) share *= mean / ++k;
+        bag[i] = k;
+    }
+    return bag;
+}
+
+void Forest::add_member(const DecisionGraph& graph) {
+    add(graph);
+    add_importances(graph, importances);
 }
 
 Forest Forest::joined(std::uint32_t n_features, std::uint32_t n_outputs,
@@ -166,8 +190,7 @@ void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& 
     if (worth_copying(data, params.tree, n_trees)) by_row.emplace(data, team);
 
     const auto add = [&](Grown& grown) {
-        forest.add(grown.graph);
-        add_importances(grown.graph, forest.importances);
+        forest.add_member(grown.graph);
         if (unseen) add_unseen(grown, *unseen);
         spare.push_back(std::move(grown.graph));
     };

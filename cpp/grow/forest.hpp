@@ -25,12 +25,18 @@ struct ForestParams {
     bool bootstrap = true;            // draw with replacement
     std::uint32_t n_draws = 0;        // rows drawn for each bag
     bool balanced_subsample = false;  // weigh classes by their frequency in each bag
+    bool by_row = false;              // how often a row is drawn follows from its number alone
     std::uint64_t first = 0;          // number of the first member of the forest that is grown
 };
 
 // How often each row is in member i's bag.
 std::vector<std::uint32_t> bag_of(const ForestParams& params, std::size_t n_rows,
                                   std::uint64_t member);
+
+// The same for some neighbouring rows, where `by_row` holds: Poisson numbers, on average as many
+// rows as are to be drawn.
+std::vector<std::uint32_t> bag_of_rows(const ForestParams& params, std::size_t n_rows,
+                                       std::uint64_t member, std::size_t first, std::size_t n);
 
 // What member i's tree draws from.
 std::uint64_t seed_of_tree(const ForestParams& params, std::uint64_t member);
@@ -51,11 +57,14 @@ struct Forest : PackedGraphs {
     static Forest joined(std::uint32_t n_features, std::uint32_t n_outputs,
                          std::span<const Forest* const> parts);
 
+    // Adds a tree with its importances.
+    void add_member(const DecisionGraph& graph);
+
     std::vector<double> importances;  // n_features shares for each member
 };
 
-// Grows n_trees further members of a forest, numbered from `first` and how many it has, on the given rows, none
-// of them twice. `done` counts finished trees.
+// Grows n_trees further members of a forest, numbered from `first` and how many it has, on the
+// given rows, none of them twice. `done` counts finished trees.
 void grow_forest(const Dataset& data, const RowChoice& rows, const GrowTargets& targets,
                  const ForestParams& params, std::size_t n_trees, Forest& forest, Unseen* unseen,
                  std::atomic<std::size_t>& done, Team& team);

@@ -67,7 +67,7 @@ DecisionGraph grow_whole(const Dataset& data, Sample sample, const GrowTargets& 
 DecisionGraph grow_sample(const Dataset& data, Sample sample, const GrowTargets& targets,
                           const GrowParams& params, Team& team) {
     DecisionGraph tree = grow_whole(data, std::move(sample), targets, params, team);
-    return params.ccp_alpha > 0 ? prune(tree, params.ccp_alpha) : tree;
+    return params.ccp_alpha > 0 && !params.stem ? prune(tree, params.ccp_alpha) : tree;
 }
 
 }  // namespace hedgerow

@@ -45,4 +45,10 @@ struct Limits {
     bool in_bits() const { return params.criterion == GrowParams::Criterion::entropy; }
 };
 
+// The key of a tree's root. A tree that draws nothing does not depend on the seed either: it is the
+// same in every run. 3 is as good as any other; with it iris is split on petal length first.
+inline std::uint64_t root_key(const GrowParams& params, std::size_t n_features) {
+    return scramble(params.draws(n_features) ? params.seed : 3);
+}
+
 }  // namespace hedgerow

@@ -16,6 +16,15 @@ inline bool unseen_goes_left(double left_weight, double weight) {
     return left_weight > weight - left_weight;
 }
 
+// Whether each category goes left, as bits.
+inline std::vector<std::uint64_t> packed_set(std::span<const std::uint8_t> left) {
+    std::vector<std::uint64_t> words((left.size() + 63) / 64);
+    for (std::size_t c = 0; c < left.size(); ++c) {
+        words[c / 64] |= std::uint64_t{left[c]} << (c % 64);
+    }
+    return words;
+}
+
 // The left set of a test as bits over the data set's categories, from the codes of the node's rows
 // and whether each of these codes goes left.
 inline std::vector<std::uint64_t> category_set(const CodeView& view, std::span<const Row> rows,
@@ -27,11 +36,7 @@ inline std::vector<std::uint64_t> category_set(const CodeView& view, std::span<c
         const std::uint32_t code = view.at(row);
         if (code != view.n_bins) left[view.data_code(code)] = in_set[code];
     }
-    std::vector<std::uint64_t> words((n_categories + 63) / 64);
-    for (std::uint32_t c = 0; c < n_categories; ++c) {
-        words[c / 64] |= std::uint64_t{left[c]} << (c % 64);
-    }
-    return words;
+    return packed_set(left);
 }
 
 }  // namespace hedgerow

@@ -3,9 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace hedgerow {
+
+// Where a tree continues a larger one, which is grown in several places: what it would know there.
+struct Stem {
+    std::uint32_t depth = 0;
+    std::uint64_t key = 0;    // of the node that it grows from
+    double total_weight = 0;  // of the larger tree
+};
 
 // Numbers that can be unlimited use -1 for "no limit".
 struct GrowParams {
@@ -27,6 +35,9 @@ struct GrowParams {
     double quantile = 0.5;  // which one, for the criterion
     std::uint64_t seed = 0;
     std::vector<std::int8_t> monotonic;  // by feature: 1 rises, -1 falls; or empty
+    std::optional<Stem> stem = {};       // it is not pruned then
+    // What a node draws follows from its key alone, not from what was found on the way to it.
+    bool keyed_draws = false;
 
     bool for_classes() const {
         return criterion == Criterion::gini || criterion == Criterion::entropy;

@@ -98,11 +98,20 @@ class TreeGrower {
             views_.emplace_back(data.column(f));
             on_bits_ &= reads_bits(views_.back());
         }
+        on_bits_ &= !params.keyed_draws;
+        if (params.keyed_draws) by_row_ = nullptr;
     }
 
     // The tree is written over the given graph.
     DecisionGraph grow(DecisionGraph graph = {}) {
-        Node root{0, static_cast<std::uint32_t>(rows_.size()), 0, 0, root_key(), {}, nullptr};
+        const auto& stem = limits_.params.stem;
+        Node root{0,
+                  static_cast<std::uint32_t>(rows_.size()),
+                  stem ? stem->depth : 0,
+                  0,
+                  stem ? stem->key : root_key(limits_.params, n_features_),
+                  {},
+                  nullptr};
         for (int i = 0; i < team_.size(); ++i) workspaces_.emplace_back(stats_);
         graph.clear();
         graph.n_features = n_features_;
@@ -110,7 +119,7 @@ class TreeGrower {
         Work& work = workspaces_[0];
         reset_features(work);
         const Site site{views_, graph, work, 0};
-        limits_.total_weight = weight_between(root.begin, root.end);
+        limits_.total_weight = stem ? stem->total_weight : weight_between(root.begin, root.end);
         const std::uint32_t limit =
             std::max(task_rows, static_cast<std::uint32_t>(rows_.size() / task_share));
         if (may_reach_leaf_limit(root)) {
@@ -123,10 +132,6 @@ class TreeGrower {
     }
 
   private:
-    // A tree that draws nothing does not depend on the seed either: it is the same in every run.
-    // Its key 3 is as good as any other; with it iris is split on petal length first.
-    std::uint64_t root_key() const { return scramble(search_.draws() ? limits_.params.seed : 3); }
-
     DecisionGraph empty_graph() const {
         DecisionGraph graph;
         graph.n_features = n_features_;
@@ -137,6 +142,13 @@ class TreeGrower {
     void reset_features(Work& work) const {
         work.features.resize(n_features_);
         std::iota(work.features.begin(), work.features.end(), 0u);
+    }
+
+    bool draws_by_key() const { return limits_.params.keyed_draws && search_.draws(); }
+
+    void forget_constants(Node& node, Work& work) const {
+        reset_features(work);
+        node.n_constant = 0;
     }
 
     double weight_between(std::uint32_t begin, std::uint32_t end) const {
@@ -439,6 +451,7 @@ class TreeGrower {
             }
             const std::int32_t index = open(node, site);
             if (!may_split(node, index, site)) continue;
+            if (draws_by_key()) forget_constants(node, site.work);
             if (worth_gathering(node, site, block_rows)) {
                 grow_gathered(node, index, site);
             } else if (auto children = split(node, index, site)) {
@@ -467,6 +480,7 @@ class TreeGrower {
         const bool gathered = &site.views != &views_;
         if (node.size() <= (by_row_ && !gathered ? fewest_rows : few_rows)) return false;
         if (!search_.draws()) return !gathered || node.size() * gather_share <= block_rows;
+        if (draws_by_key()) return false;  // a block has no columns of known constants
         const auto levels = static_cast<std::uint64_t>(std::bit_width(node.size()));
         return !gathered && !by_row_ &&
                search_.max_features() * levels * 2 > std::uint64_t(n_features_) * 3 &&
@@ -531,10 +545,7 @@ class TreeGrower {
         const auto consider = [&](Node node, const std::shared_ptr<const Block>& block) {
             team_.checkpoint(site.worker);
             const Site here = site_of(block);
-            if (search_.draws()) {
-                reset_features(site.work);
-                node.n_constant = 0;
-            }
+            if (search_.draws()) forget_constants(node, site.work);
             const std::int32_t index = open(node, here);
             if (!may_split(node, index, here)) return;
             if (node.size() > limit) give_histogram(node, here);

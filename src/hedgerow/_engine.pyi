@@ -188,10 +188,28 @@ def put_in_order(graph: DecisionGraph, directions: Sequence[int]) -> DecisionGra
 class GrowParams:
     """How a tree is grown; -1 means no limit."""
 
-    def __init__(self, *, criterion: str = 'gini', splitter: str = 'best', n_classes: int = 0, max_depth: int = -1, max_leaf_nodes: int = -1, max_features: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, min_impurity_decrease: float = 0.0, ccp_alpha: float = 0.0, seed: int = 0, monotonic: Sequence[int] = [], class_counts: Sequence[int] = [], quantile: float = 0.5) -> None: ...
+    def __init__(self, *, criterion: str = 'gini', splitter: str = 'best', n_classes: int = 0, max_depth: int = -1, max_leaf_nodes: int = -1, max_features: int = -1, min_samples_split: int = 2, min_samples_leaf: int = 1, min_weight_leaf: float = 0.0, min_impurity_decrease: float = 0.0, ccp_alpha: float = 0.0, seed: int = 0, monotonic: Sequence[int] = [], class_counts: Sequence[int] = [], quantile: float = 0.5, stem: tuple[int, int, float] | None = None, keyed_draws: bool = False) -> None: ...
+
+    def root_key(self, n_features: int) -> int:
+        """The key of the root of a tree."""
 
 def grow(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams, n_jobs: int = 1) -> DecisionGraph:
     """Grow one tree on the given rows (all when None)."""
+
+def count_classes(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams) -> NDArray[numpy.int64]:
+    """
+    What rows add to the counts of a node: by feature and code the weight of each class, then the number of rows where there are weights.
+    """
+
+def decide(data: Dataset, params: GrowParams, counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weighted: bool) -> tuple[DecisionGraph, NDArray[numpy.uint8], int, tuple[int, int]]:
+    """
+    What becomes of a node whose rows were counted: a graph whose first node is a leaf or the test; then of a test, by code of its feature, what goes left, how many rows that are, and the keys of both children.
+    """
+
+def join_nodes(nodes: Sequence[DecisionGraph], left: Sequence[int], right: Sequence[int], parts: Sequence[DecisionGraph]) -> DecisionGraph:
+    """
+    One graph of the first nodes of graphs, whose children are later ones or, at -2 - i, the parts.
+    """
 
 def pruning_path(graph: DecisionGraph) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
     """Effective alphas and total leaf impurities of the nested subtrees."""
@@ -322,10 +340,13 @@ class SumRowPredictor:
 class ForestParams:
     """How a forest is grown."""
 
-    def __init__(self, tree: GrowParams, *, seed: int, bootstrap: bool, n_draws: int, balanced_subsample: bool = False, first: int = 0) -> None: ...
+    def __init__(self, tree: GrowParams, *, seed: int, bootstrap: bool, n_draws: int, balanced_subsample: bool = False, by_row: bool = False, first: int = 0) -> None: ...
 
     def bag(self, n_rows: int, member: int) -> NDArray[numpy.uint32]:
         """How often each row is in a member's bag."""
+
+    def bag_of_rows(self, n_rows: int, member: int, first: int, n: int) -> NDArray[numpy.uint32]:
+        """The same for some neighbouring rows."""
 
     def seed_of_tree(self, member: int) -> int:
         """What a member's tree draws from."""
@@ -344,6 +365,10 @@ class Forest(PackedGraphs):
 
     def first(self, n: int) -> Forest:
         """A forest of the first n members."""
+
+    @staticmethod
+    def of(graphs: Sequence[DecisionGraph]) -> Forest:
+        """A forest of trees that were grown elsewhere."""
 
     @staticmethod
     def joined(parts: Sequence[object]) -> Forest:

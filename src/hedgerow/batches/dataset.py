@@ -225,6 +225,11 @@ class Dataset(Table):
         return max((c["slack"] for c in self._facts["columns"]), default=0) / self.n_rows
 
     @property
+    def facts_of_codes(self) -> dict[str, Any]:
+        """What the codes mean, as plain data: another data set may have the same."""
+        return self._facts
+
+    @property
     def nbytes(self) -> int:
         """Bytes of codes, targets and weights, in memory or in the file."""
         return sum(array.nbytes for array in self._arrays.values())

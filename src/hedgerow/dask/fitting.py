@@ -17,6 +17,12 @@ from sklearn.base import clone
 from hedgerow._table import Table
 from hedgerow.batches.columns import batch_of
 from hedgerow.dask.cluster import threads_here
+from hedgerow.dask.growing import (
+    grow_from_counts,
+    grows_from_counts,
+    may_grow_from_counts,
+    noted,
+)
 from hedgerow.dask.partitions import Part
 from hedgerow.dask.reading import coded, put_together
 from hedgerow.forest.forest_model import ForestModel
@@ -45,6 +51,10 @@ def fitted_on(
         max_bins=model.settings().max_bins,
         categorical_features=model.categorical_features,
     )
+    if may_grow_from_counts(model):
+        notes = noted(client, table)
+        if grows_from_counts(notes.result()):
+            return grow_from_counts(client, model, table, notes, told)
     data = client.compute(
         dask.delayed(put_together, pure=True)(
             dask.delayed(table.plan), [dask.delayed(piece) for piece in table.pieces]

@@ -31,10 +31,11 @@ class Piece(NamedTuple):
 
 
 class Coded(NamedTuple):
-    """A table on a cluster: what its codes mean, and the codes, as futures or delayed values."""
+    """A table on a cluster: what its codes mean and the codes, as futures."""
 
     plan: Any
     pieces: list[Any]
+    firsts: list[int]  # the number of the first row of each piece
 
 
 def coded(client: Any, parts: list[Part], sizes: list[int] | None, **how: Any) -> Coded:
@@ -52,7 +53,7 @@ def coded(client: Any, parts: list[Part], sizes: list[int] | None, **how: Any) -
     plan = client.compute(dask.delayed(_plan, pure=True)(merged, how["max_bins"]))
     code = dask.delayed(_code, pure=True)
     pieces = client.compute([code(part, dask.delayed(plan)) for part in parts])
-    return Coded(plan, pieces)
+    return Coded(plan, pieces, firsts)
 
 
 def in_tree(merge: Any, values: list[Any]) -> Any:

@@ -61,6 +61,13 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
         parameters.count(1, optional=True),
         "Rows drawn for each bag, as a number or a share of all; None draws as many as there are.",
     )
+    keyed_draws: bool = parameter(
+        False,
+        parameters.FLAG,
+        "Draw each row by its own number, with Poisson counts, and the features of a node by its "
+        "place in its tree. Nothing else decides, so such forests can grow in many places at once "
+        "(``hedgerow.dask``); in one place they take longer.",
+    )
     forest_: Forest = fitted("Forest", "The members, packed for prediction.")
     seed_: int = fitted("int", "What the bags and the members follow from.")
     n_rows_: int = fitted("int", "Rows of the training table.", optional=True)
@@ -141,9 +148,21 @@ class ForestModel(GraphEnsemble, BagParameters, MonotonicParameter, GrowthParame
             oob = out_of_bag_facts(table, unseen, self.oob_score, "trees")
         return self.adopt_members(table, forest, seed, oob)
 
-    def adopt_members(self, table: Table, forest: Forest, seed: int, oob: dict | None = None):
-        """Become the forest of members that were grown on a table from a seed; return itself."""
-        facts = table.facts() | {"forest_": forest, "seed_": seed, "n_rows_": table.n_rows}
+    def adopt_members(
+        self,
+        table: Table,
+        forest: Forest,
+        seed: int,
+        oob: dict | None = None,
+        n_rows: int | None = None,
+    ):
+        """Become the forest of members that were grown on a table from a seed; return itself.
+
+        ``n_rows`` is given where the table only says what the rows were like.
+        """
+        facts = table.facts() | {
+            "forest_": forest, "seed_": seed, "n_rows_": n_rows or table.n_rows,
+        }  # fmt: skip
         if getattr(self, "keep_targets", False):
             facts |= leaf_target_facts(table, forest, self.learner().n_jobs)
         self.become(facts | (oob or {}))

@@ -99,8 +99,33 @@ class ForestLearner:
     ) -> ForestParams:
         """The engine's parameters for rows of a total weight."""
         settings = self.settings
+        tree = self.tree_params(
+            n_rows, n_features, class_counts, total_weight, monotonic=list(directions)
+        )
+        return ForestParams(
+            tree,
+            seed=seed,
+            bootstrap=bool(settings.bootstrap),
+            n_draws=n_drawn_rows(settings.max_samples, n_rows),
+            by_row=getattr(settings, "keyed_draws", False),
+            balanced_subsample=parameters.is_word(
+                getattr(settings, "class_weight", None), "balanced_subsample"
+            ),
+            first=first,
+        )
+
+    def tree_params(
+        self,
+        n_rows: int,
+        n_features: int,
+        class_counts: Sequence[int],
+        total_weight: float,
+        **fixed: Any,
+    ) -> GrowParams:
+        """The same for a tree of a forest on such rows."""
+        settings = self.settings
         n_draws = n_drawn_rows(settings.max_samples, n_rows)
-        tree = grow_params(
+        return grow_params(
             settings,
             n_rows=n_rows,
             n_features=n_features,
@@ -108,17 +133,8 @@ class ForestLearner:
             class_counts=list(class_counts),
             total_weight=total_weight * n_draws / n_rows,
             splitter=settings.splitter,
-            monotonic=list(directions),
-        )
-        return ForestParams(
-            tree,
-            seed=seed,
-            bootstrap=bool(settings.bootstrap),
-            n_draws=n_draws,
-            balanced_subsample=parameters.is_word(
-                getattr(settings, "class_weight", None), "balanced_subsample"
-            ),
-            first=first,
+            keyed_draws=getattr(settings, "keyed_draws", False),
+            **fixed,
         )
 
     def grow(

@@ -18,7 +18,7 @@ from sklearn.utils import Bunch
 
 from hedgerow import _parameters as parameters
 from hedgerow._directions import directions_of
-from hedgerow._engine import grow, merge_siblings, pruning_path
+from hedgerow._engine import DecisionGraph, GrowParams, grow, merge_siblings, pruning_path
 from hedgerow._estimator import fitted, parameter
 from hedgerow._graph_model import GraphClassifier, GraphModel, GraphRegressor
 from hedgerow._growth import (
@@ -59,28 +59,44 @@ class CartLearner(Learner):
         given = self.settings
         self.check_table(table)
         weights = table.weighed(getattr(given, "class_weight", None), weights)
-        n_jobs = self.n_jobs
-        data = table.bins(given.max_bins, n_jobs)
-        max_features = parameters.features_to_try(
-            getattr(given, "max_features", None), data.n_features
-        )
+        weight = weight_of(table, weights, rows)
+        params = self.params(table, n_rows_of(table, rows), weight, seed)
+        data = table.bins(given.max_bins, self.n_jobs)
+        graph = grow(data, rows, table.targets, weights, params, self.n_jobs)
+        return self.finished(table, graph)
+
+    def params(
+        self, table: Table, n_rows: int, weight: float, seed: Any = None, stem: Any = None
+    ) -> GrowParams:
+        """The engine's parameters for a tree of so many rows of a table, of so much weight.
+
+        ``stem`` is where it continues a larger tree: its depth, its key and the weight of all rows.
+        """
+        given, max_features = self.settings, self._features_to_try(table)
         splitter = getattr(given, "splitter", "best")
-        draws = splitter == "random" or max_features < data.n_features
-        params = grow_params(
+        draws = splitter == "random" or max_features < table.n_features
+        return grow_params(
             given,
-            n_rows=n_rows_of(table, rows),
-            n_features=data.n_features,
+            n_rows=n_rows,
+            n_features=table.n_features,
             n_classes=table.n_classes,
             class_counts=table.class_counts,
-            total_weight=weight_of(table, weights, rows),
+            total_weight=weight,
             seed=parameters.tree_seed(seed) if draws else 0,
             splitter=splitter,
             monotonic=directions_of(getattr(given, "monotonic_cst", None), table),
+            stem=stem,
         )
-        graph = grow(data, rows, table.targets, weights, params, n_jobs)
-        if getattr(given, "merge_siblings", False):
+
+    def finished(self, table: Table, graph: DecisionGraph) -> Grown:
+        """What a tree of a table, grown and pruned, becomes."""
+        if getattr(self.settings, "merge_siblings", False):
             graph = merge_siblings(graph)
-        return Grown(graph, {"max_features_": max_features})
+        return Grown(graph, {"max_features_": self._features_to_try(table)})
+
+    def _features_to_try(self, table: Table) -> int:
+        max_features = getattr(self.settings, "max_features", None)
+        return parameters.features_to_try(max_features, table.n_features)
 
 
 class _DecisionTree(GraphModel, FeatureDrawParameter, MonotonicParameter, GrowthParameters):
