@@ -53,6 +53,7 @@ def plain(**more):
 PEOPLE = RNG.permutation(np.repeat(np.arange(N // 8), 8))
 HABITS = RNG.random(N // 8) < 0.5
 DAYS = pd.date_range("2023-01-01", periods=N, freq="D")
+HOURS = pd.date_range("2023-03-01", periods=N, freq="h")
 TREND = np.linspace(0, 100, N) + RNG.normal(size=N)
 
 CASES = {
@@ -135,6 +136,17 @@ CASES = {
         metric="r2",
         best=None,
         score=(-99.0, 0.5),
+    ),
+    "hours that come again, in order": Case(
+        {
+            "at": HOURS.strftime("%Y-%m-%d %H:%M"),
+            "a": A,
+            "status": 10 * (HOURS.hour >= 12) + HOURS.day_of_week + 0.3 * A,
+        },
+        options=["--time", "at"],
+        metric="r2",
+        features={"a", "at weekday", "at hour"},
+        score=(0.85, 1.0),
     ),
     "copies": Case(
         {

@@ -112,7 +112,11 @@ def compare(
             time=column_of(table, time, "--time"),
             split=column_of(table, split, "--split"),
             test=table.read_alike(test, **text._asdict()) if test else None,
-            drop=options.features_of(table, [*options.names_in(drop), groups, time, split]),
+            drop=[
+                *options.features_of(table, [*options.names_in(drop), groups, split]),
+                # Of a time that orders the folds months, weekdays and hours come again.
+                *(name for name in options.features_of(table, [time]) if name == time),
+            ],
             keep=options.features_of(table, options.names_in(keep)),
             reading=table.reading,
             scoring=metric,

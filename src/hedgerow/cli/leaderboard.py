@@ -134,7 +134,7 @@ def summary(result: Comparison) -> list[str]:
     for cost, attribute in COSTS.items():
         front = [
             f"{name} ({result[name].mean(result.metric):.3f}, "
-            f"{_cost(getattr(result[name], attribute))} {UNITS[cost]})"
+            f"{_cost(getattr(result[name], attribute), UNITS[cost])})"
             for name in result.pareto(cost)
         ]
         if front:
@@ -167,5 +167,7 @@ def significant(value: float | None, digits: int = 3) -> str:
     return f"{float(f'{value:.{digits}g}'):,.15g}"
 
 
-def _cost(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else significant(value)
+def _cost(value: float, unit: str) -> str:
+    if isinstance(value, int):
+        return counted(value, unit.removesuffix("s"))
+    return f"{significant(value)} {unit}"
