@@ -35,17 +35,28 @@ DecisionGraph grow_from_arrays(const Dataset& data, const RowArray& rows,
                    [&](Team& team) { return grow(data, chosen.chosen, learned, params, team); });
 }
 
-Array<std::int64_t> counts_of(const Dataset& data, const Vector<Row>& rows,
-                              const TargetArray& targets, const WeightArray& weights,
-                              const GrowParams& params) {
-    if (rows.size() == 0) {
-        return array_of(std::vector<std::int64_t>(n_counts(data, params, weights.has_value())));
+Array<std::int64_t> counts_of(const Dataset& data, const Vector<std::int32_t>& node_of,
+                              std::size_t n_nodes, const Vector<std::int32_t>& classes,
+                              const WeightArray& weights, const GrowParams& params) {
+    const std::size_t n_rows = data.n_rows();
+    const std::size_t size = n_counts(data, params, weights.has_value());
+    if (node_of.size() != n_rows || classes.size() != n_rows ||
+        (weights && weights->size() != n_rows)) {
+        throw nb::value_error("nodes, classes and weights must have one entry per row of the data");
     }
-    const auto chosen = checked_rows(rows, data.n_rows());
-    const GrowTargets learned = grow_targets(targets, weights, Rows(rows, data.n_rows()), params);
-    return array_of(in_core(1, [&](Team& team) {
-        return count_classes(data, chosen, learned.classes, learned.weights, params, team);
-    }));
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        const std::int32_t node = node_of.data()[row], k = classes.data()[row];
+        if (node < 0) continue;
+        if (static_cast<std::size_t>(node) >= n_nodes || k < 0 ||
+            static_cast<std::uint32_t>(k) >= params.n_classes) {
+            throw nb::value_error("a node or a class is out of range");
+        }
+    }
+    auto counts = in_core(1, [&](Team& team) {
+        return count_classes(data, {node_of.data(), n_rows}, n_nodes, {classes.data(), n_rows},
+                             span_of(weights), params, team);
+    });
+    return array_of(std::move(counts), {n_nodes, size});
 }
 
 using Keys = std::tuple<std::uint64_t, std::uint64_t>;
@@ -114,11 +125,11 @@ void bind_grow(nb::module_& m) {
     m.def("grow", &grow_from_arrays, "data"_a, "rows"_a.none(), "targets"_a, "weights"_a.none(),
           "params"_a, "n_jobs"_a = 1, "Grow one tree on the given rows (all when None).");
 
-    m.def(
-        "count_classes", &counts_of, "data"_a, "rows"_a, "targets"_a, "weights"_a.none(),
-        "params"_a,
-        "What rows add to the counts of a node: by feature and code the weight of each class, then "
-        "the number of rows where there are weights.");
+    m.def("count_classes", &counts_of, "data"_a, "node_of"_a, "n_nodes"_a, "targets"_a,
+          "weights"_a.none(), "params"_a,
+          "What rows add to the counts of nodes, a row for each: by feature and code the weight of "
+          "each class, then the number of rows where there are weights. ``node_of`` is the node of "
+          "each row, or -1.");
 
     m.def("decide", &decision_of, "data"_a, "params"_a, "counts"_a, "weighted"_a,
           "What becomes of a node whose rows were counted: a graph whose first node is a leaf or "

@@ -227,13 +227,14 @@ std::size_t n_counts(const Dataset& data, const GrowParams& params, bool weighte
     return n * width_of(params, weighted);
 }
 
-std::vector<std::int64_t> count_classes(const Dataset& data, std::span<const Row> rows,
-                                        std::span<const std::int32_t> classes,
+std::vector<std::int64_t> count_classes(const Dataset& data, std::span<const std::int32_t> node_of,
+                                        std::size_t n_nodes, std::span<const std::int32_t> classes,
                                         std::span<const double> weights, const GrowParams& params,
                                         Team& team) {
     const bool weighted = !weights.empty();
     const std::size_t width = width_of(params, weighted);
-    std::vector<std::int64_t> out(n_counts(data, params, weighted));
+    const std::size_t size = n_counts(data, params, weighted);
+    std::vector<std::int64_t> out(size * n_nodes);
     std::vector<std::size_t> start{0};
     for (std::size_t f = 0; f < data.n_features(); ++f) {
         start.push_back(start.back() + (data.column(f).n_bins + 1) * width);
@@ -242,8 +243,9 @@ std::vector<std::int64_t> count_classes(const Dataset& data, std::span<const Row
         const CodeView view(data.column(f));
         std::int64_t* const bins = out.data() + start[f];
         const auto count = [&](const auto* codes) {
-            for (const Row row : rows) {
-                std::int64_t* const bin = bins + codes[row] * width;
+            for (std::size_t row = 0; row < node_of.size(); ++row) {
+                if (node_of[row] < 0) continue;
+                std::int64_t* const bin = bins + node_of[row] * size + codes[row] * width;
                 if (weighted) {
                     bin[classes[row]] += static_cast<std::int64_t>(weights[row]);
                     ++bin[width - 1];

@@ -30,10 +30,12 @@ struct Decision {
 // Numbers that the counts of a node of the data set's features are made of.
 std::size_t n_counts(const Dataset& data, const GrowParams& params, bool weighted);
 
-// What the rows add to the counts of a node. Weights, by row of the data set, are whole; empty: all
-// one.
-std::vector<std::int64_t> count_classes(const Dataset& data, std::span<const Row> rows,
-                                        std::span<const std::int32_t> classes,
+// What the rows of some nodes add to their counts, node after node. `node_of`, by row, says which
+// node a row is in, from 0 on, or -1; columns are read from the first row to the last, which takes
+// 1 to 3 ns a cell, where the rows of a deep node, one after the other, took 27 (a cache miss
+// each). Weights, by row, are whole; empty: all one.
+std::vector<std::int64_t> count_classes(const Dataset& data, std::span<const std::int32_t> node_of,
+                                        std::size_t n_nodes, std::span<const std::int32_t> classes,
                                         std::span<const double> weights, const GrowParams& params,
                                         Team& team);
 

@@ -20,11 +20,13 @@ struct FromCounts {
     std::int32_t grow(const std::vector<Row>& rows, const Stem& stem) {
         params.stem = stem;
         Team team(1);
-        const auto middle = static_cast<std::ptrdiff_t>(rows.size() / 3);
-        const std::span<const Row> all(rows);
-        auto counts = count_classes(data, all.subspan(middle), y, weights, params, team);
-        const auto more = count_classes(data, all.first(middle), y, weights, params, team);
-        for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += more[i];
+        // Each row is in one of two nodes, which are added up as parts of one.
+        std::vector<std::int32_t> node_of(y.size(), -1);
+        for (std::size_t i = 0; i < rows.size(); ++i) node_of[rows[i]] = i % 3 == 0;
+        auto counts = count_classes(data, node_of, 2, y, weights, params, team);
+        const std::size_t size = n_counts(data, params, !weights.empty());
+        for (std::size_t i = 0; i < size; ++i) counts[i] += counts[size + i];
+        counts.resize(size);
         const Decision found = decide(data, params, counts, !weights.empty());
         const auto index = static_cast<std::int32_t>(nodes.size());
         nodes.push_back(found.node);

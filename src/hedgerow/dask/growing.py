@@ -10,7 +10,7 @@ are drawn by their numbers.
 Every step is a pure task: what a lost worker had is made again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -296,21 +296,16 @@ def _count(
     growth: Growth, outline: Dataset, piece: Piece, first: int, state: Rows, nodes: list[Node]
 ) -> np.ndarray:
     data = growth.data(_table(piece, outline.facts_of_codes))
-    weighed = _weighed(growth, outline, piece, first, nodes)
-    counts = [
-        count_classes(data, state[node.place], piece.targets, weights, growth.params(outline, node))
-        for node, weights in zip(nodes, weighed, strict=True)
-    ]
-    return np.stack(counts)
-
-
-def _weighed(
-    growth: Growth, outline: Dataset, piece: Piece, first: int, nodes: list[Node]
-) -> Iterator[np.ndarray | None]:
-    """The weights that all rows of a piece have in the tree of each node."""
+    counts = []
     for tree, of_tree in groupby(nodes, lambda node: node.place[0]):
+        some = list(of_tree)
+        node_of = np.full(len(piece.targets), -1, np.int32)
+        for at, node in enumerate(some):
+            node_of[state[node.place]] = at
         weights = growth.weights(outline, piece, first, tree)
-        yield from (weights for _ in of_tree)
+        params = growth.params(outline, some[0])
+        counts.append(count_classes(data, node_of, len(some), piece.targets, weights, params))
+    return np.concatenate(counts)
 
 
 def _decide(growth: Growth, outline: Dataset, counts: np.ndarray, nodes: list[Node]) -> list[tuple]:
@@ -344,13 +339,11 @@ def _take(
 ) -> tuple[Piece, list[int]]:
     """The rows of some nodes, one after the other, and how many each has."""
     of_nodes = [state[node.place] for node in nodes]
-    weights = [
-        of_piece[rows]
-        for of_piece, rows in zip(
-            _weighed(growth, outline, piece, first, nodes), of_nodes, strict=True
-        )
-        if of_piece is not None
-    ]
+    weights = []
+    for tree, of_tree in groupby(nodes, lambda node: node.place[0]):
+        of_piece = growth.weights(outline, piece, first, tree)
+        if of_piece is not None:
+            weights += [of_piece[state[node.place]] for node in of_tree]
     rows = np.concatenate(of_nodes)
     codes = [column[rows] for column in piece.codes]
     joined = np.concatenate(weights) if weights else None
