@@ -184,7 +184,7 @@ RUNS = {
     "forest": fitted(
         hedgerow.RandomForestClassifier(TREES, max_depth=DEPTH, random_state=0, n_jobs=-1)
     ),
-    "graph": fitted(hedgerow.TreeInTreeClassifier(C=1e-4, max_splits=64, n_rounds=2, n_jobs=-1)),
+    "graph": fitted(hedgerow.TreeInTreeClassifier(C=1e-3, n_merges=2, n_rounds=2, n_jobs=-1)),
     "lightgbm": lightgbm,
     "xgboost": xgboost,
 }

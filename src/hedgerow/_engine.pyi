@@ -196,9 +196,9 @@ class GrowParams:
 def grow(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams, n_jobs: int = 1) -> DecisionGraph:
     """Grow one tree on the given rows (all when None)."""
 
-def count_classes(data: Dataset, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray, dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams) -> NDArray[numpy.int64]:
+def count_classes(data: Dataset, node_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_nodes: int, targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, params: GrowParams) -> NDArray[numpy.int64]:
     """
-    What rows add to the counts of a node: by feature and code the weight of each class, then the number of rows where there are weights.
+    What rows add to the counts of nodes, a row for each: by feature and code the weight of each class, then the number of rows where there are weights. ``node_of`` is the node of each row, or -1.
     """
 
 def decide(data: Dataset, params: GrowParams, counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weighted: bool) -> tuple[DecisionGraph, NDArray[numpy.uint8], int, tuple[int, int]]:
