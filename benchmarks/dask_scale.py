@@ -9,6 +9,11 @@ split by counts that are added up, smaller ones gathered.
     python benchmarks/dask_scale.py --render         # only write the page again
 """
 
+import sys
+
+# Dask looks for a package called sparse, and would find the script of that name in this folder.
+sys.path.append(sys.path.pop(0))
+
 import argparse
 import time
 
