@@ -5,9 +5,6 @@ import warnings
 
 import pytest
 
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-
 SETTINGS = {
     "distributed.worker.daemon": True,
     "distributed.admin.tick.limit": "60s",  # a busy machine is no error
@@ -19,6 +16,7 @@ SETTINGS = {
 
 def started(n_workers):
     """A cluster, and its client."""
+    distributed = pytest.importorskip("distributed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own: a busy port, a missing dashboard
         cluster = distributed.LocalCluster(
@@ -34,6 +32,7 @@ def started(n_workers):
 
 @pytest.fixture(scope="session", autouse=True)
 def settings():
+    dask = pytest.importorskip("dask")
     with dask.config.set(SETTINGS):
         os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__TICK__LIMIT", "60s")
         yield
