@@ -32,6 +32,19 @@ template <class To, class From>
 To convert_lanes(From from) {
     return __builtin_convertvector(from, To);
 }
+template <class Bytes>
+Bytes smaller(Bytes a, Bytes b) {
+    return a < b ? a : b;
+}
+template <class Bytes>
+Bytes larger(Bytes a, Bytes b) {
+    return a > b ? a : b;
+}
+// Counts the lanes that are at most `last`.
+template <class Bytes>
+void count_up_to(Bytes& counts, Bytes v, Bytes last) {
+    counts -= reinterpret_cast<Bytes>(v <= last);
+}
 #else
 template <class T, std::size_t n>
 struct Lanes {
@@ -62,6 +75,20 @@ To convert_lanes(const Lanes<T, n>& from) {
     for (std::size_t i = 0; i < n; ++i)
         to[i] = static_cast<std::remove_reference_t<decltype(to[i])>>(from[i]);
     return to;
+}
+template <class T, std::size_t n>
+Lanes<T, n> smaller(Lanes<T, n> a, const Lanes<T, n>& b) {
+    for (std::size_t i = 0; i < n; ++i) a[i] = b[i] < a[i] ? b[i] : a[i];
+    return a;
+}
+template <class T, std::size_t n>
+Lanes<T, n> larger(Lanes<T, n> a, const Lanes<T, n>& b) {
+    for (std::size_t i = 0; i < n; ++i) a[i] = b[i] > a[i] ? b[i] : a[i];
+    return a;
+}
+template <class T, std::size_t n>
+void count_up_to(Lanes<T, n>& counts, const Lanes<T, n>& v, const Lanes<T, n>& last) {
+    for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<T>(counts[i] + (v[i] <= last[i]));
 }
 #endif
 

@@ -1,6 +1,7 @@
 #include "data/dataset.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -25,16 +26,23 @@ Cut cut_near(const Column& column, std::uint32_t a, std::uint32_t b, double thre
         bin += column.smallest[bin + half] <= threshold ? half : 0;
         n -= half;
     }
-    if (threshold < column.largest_of(bin)) {  // the threshold lies inside this bin
-        const double from_left = bin > a ? threshold - column.smallest_of(bin) : INFINITY;
-        const double from_right = bin + 1 < b ? column.largest_of(bin) - threshold : INFINITY;
-        if (bin > a && from_left <= from_right) --bin;
-        const double low = column.largest_of(bin), high = column.smallest_of(bin + 1);
-        threshold = low / 2 + high / 2;
-    }
+    return cut_at(column, bin, a, b, threshold);
+}
+
+Cut cut_at(const Column& column, std::uint32_t bin, std::uint32_t a, std::uint32_t b,
+           double threshold) {
+    const double* const smallest = column.smallest.data();
+    const double* const largest = column.largest.empty() ? smallest : column.largest.data();
+    // The threshold may lie inside this bin; without branches, for the same reason.
+    const bool inside = threshold < largest[bin];
+    const bool before = threshold - smallest[bin] <= largest[bin] - threshold;
+    bin -= inside & (bin > a) & ((bin + 1 >= b) | before);
+    const double low = largest[bin], high = smallest[bin + 1];
+    const auto kept = -std::uint64_t{!inside};
+    threshold = std::bit_cast<double>((std::bit_cast<std::uint64_t>(threshold) & kept) |
+                                      (std::bit_cast<std::uint64_t>(low / 2 + high / 2) & ~kept));
     // Rounding may carry the middle of two neighbouring numbers up to the larger one.
-    if (threshold >= column.smallest_of(bin + 1)) threshold = column.largest_of(bin);
-    return {bin, threshold};
+    return {bin, threshold >= high ? low : threshold};
 }
 
 Cut cut_between(const Column& column, std::uint32_t a, std::uint32_t b) {

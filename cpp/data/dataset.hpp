@@ -59,6 +59,10 @@ Cut cut_between(const Column& column, std::uint32_t a, std::uint32_t b);
 // The cut nearest to a wanted threshold that separates code `a` from code `b`.
 Cut cut_near(const Column& column, std::uint32_t a, std::uint32_t b, double threshold);
 
+// The same from the last bin, of those from `a` on, but before `b`, that starts at or below it.
+Cut cut_at(const Column& column, std::uint32_t bin, std::uint32_t a, std::uint32_t b,
+           double threshold);
+
 template <class T>
 struct Strided {
     const T* data;

@@ -11,6 +11,14 @@ bool has_narrow_codes(const Dataset& data) {
     return true;
 }
 
+bool has_plain_codes(const Dataset& data) {
+    for (std::size_t f = 0; f < data.n_features(); ++f) {
+        const Column& column = data.column(f);
+        if (column.wide || column.categorical || column.has_missing) return false;
+    }
+    return true;
+}
+
 RowCodes::RowCodes(const Dataset& data, Team& team)
     : n_features_(data.n_features()),
       codes_(std::make_unique_for_overwrite<std::uint8_t[]>(data.n_rows() * data.n_features())) {

@@ -14,6 +14,7 @@
 namespace hedgerow {
 
 bool has_narrow_codes(const Dataset& data);  // in all columns
+bool has_plain_codes(const Dataset& data);   // these, of numbers that are never missing
 
 class RowCodes {
   public:

@@ -28,13 +28,11 @@
 #include <utility>
 #include <vector>
 
-#include "graph/decision_graph.hpp"
-#include "grow/drawing.hpp"
-#include "grow/limits.hpp"
 #include "grow/missing.hpp"
 #include "grow/random_split.hpp"
 #include "grow/row_bits.hpp"
 #include "grow/split_search.hpp"
+#include "grow/subtree.hpp"
 
 namespace hedgerow {
 
@@ -44,46 +42,9 @@ inline bool reads_bits(const CodeView& view) {
 
 namespace bits {
 
-// Where a node belongs, and what its search starts from.
-struct NodeStart {
-    Place place;
-    std::uint32_t depth;
-    std::uint32_t n_constant;
-    std::uint64_t key;
-
-    NodeStart child(std::int32_t index, bool is_left) const {
-        return {{index, is_left}, depth + 1, n_constant, key_of(key, is_left ? 1 : 2)};
-    }
-};
-
-// What the general grower hands over.
-struct Site {
-    const std::vector<CodeView>& views;
-    DecisionGraph& graph;
-    std::vector<std::uint32_t>& features;  // see FeatureDraw
-    const FeatureDraw& draw;
-    const Limits& limits;
-    bool random;  // thresholds are drawn too
-};
-
-// A border by its sums of squared class weights, as detail::take_border sees it.
-template <class Sides>
-struct GiniBorder {
-    using Sum = typename Sides::Stats::Sum;
-    Sum squares_left, squares_right, sum_left, sum_right;
-    std::uint32_t count_left, count_right;
-
-    std::uint32_t n_left() const { return count_left; }
-    std::uint32_t n_right() const { return count_right; }
-    double weight_left() const { return static_cast<double>(sum_left); }
-    double weight_right() const { return static_cast<double>(sum_right); }
-    double score() const {
-        return Sides::score_of(squares_left, sum_left, squares_right, sum_right);
-    }
-    bool may_beat(double bar) const {
-        return Sides::may_beat(squares_left, sum_left, squares_right, sum_right, bar);
-    }
-};
+using subtree::GiniBorder;
+using subtree::NodeStart;
+using subtree::Site;
 
 // `one_word`: the subtree has at most 64 rows, and all that is kept by word is a single one.
 template <class Sides, bool one_word>

@@ -24,10 +24,22 @@ struct FeatureDraw {
     Split best(std::vector<std::uint32_t>& features, std::uint32_t& n_constant, std::uint64_t key,
                const SplitRules& rules, double pure_score, const Look& look) const {
         Split best;
+        draw(
+            features, n_constant, key, [&] { return best.score >= pure_score - rules.tolerance; },
+            [&](std::uint32_t feature, Random& random) { return look(feature, random, best); },
+            [&](std::uint32_t& a, std::uint32_t& b) { std::swap(a, b); });
+        return best;
+    }
+
+    // The same draws for whoever judges them afterwards: look(feature, random) as above, ended()
+    // for the end of the search, and exchange(a, b) for each swap of two places of `features`.
+    template <class Ended, class Look, class Exchange>
+    void draw(std::vector<std::uint32_t>& features, std::uint32_t& n_constant, std::uint64_t key,
+              const Ended& ended, const Look& look, const Exchange& exchange) const {
         Random random(key);
         const std::uint32_t n_known = n_constant;
         std::uint32_t open = n_features, drawn_constants = 0, found_constants = 0, looked_at = 0;
-        while (open > n_constant && best.score < pure_score - rules.tolerance &&
+        while (open > n_constant && !ended() &&
                (looked_at < max_features || looked_at <= found_constants + drawn_constants)) {
             ++looked_at;
             auto at = static_cast<std::uint32_t>(
@@ -37,14 +49,13 @@ struct FeatureDraw {
                 continue;
             }
             at += found_constants;
-            if (look(features[at], random, best)) {
-                std::swap(features[at], features[--open]);
+            if (look(features[at], random)) {
+                exchange(features[at], features[--open]);
             } else {
-                std::swap(features[at], features[n_constant++]);
+                exchange(features[at], features[n_constant++]);
                 ++found_constants;
             }
         }
-        return best;
     }
 };
 

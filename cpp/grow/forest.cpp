@@ -11,6 +11,7 @@
 
 #include "base/random.hpp"
 #include "graph/coded.hpp"
+#include "grow/row_tree.hpp"
 #include "grow/sample.hpp"
 
 namespace hedgerow {
@@ -69,15 +70,21 @@ Sample sample_of(const ForestParams& params, const GrowTargets& targets, const V
     return {std::move(rows), std::move(weights)};
 }
 
-// A copy of the codes by row pays for trees that draw features of a wide table: narrow ones gather
-// small nodes from the columns (grow/gathered.hpp). It takes whole rows, so trees must read a fair
-// share of them: with 50,000 words of 8,000 texts the copy alone took the time of 40 trees.
+// A copy of the codes by row pays for trees that draw features of a wide table, which gather small
+// nodes from it (grow/gathered.hpp), and for those that draw thresholds too, of a narrow one
+// (grow/row_tree.hpp). It takes whole rows, so trees must read a fair share of them: with 50,000
+// words of 8,000 texts the copy alone took the time of 40 trees.
 bool worth_copying(const Dataset& data, const GrowParams& tree, std::size_t n_trees) {
     constexpr std::size_t few_trees = 4, few_features = 256, many_features = 4096, fair_share = 4;
     const std::size_t p = data.n_features();
+    if (n_trees < few_trees || !tree.draws(p)) return false;
+    if (p <= few_features) {
+        return tree.splitter == GrowParams::Splitter::random &&
+               p <= most_row_codes(tree.for_classes()) && has_plain_codes(data);
+    }
     const std::size_t drawn =
         tree.max_features < 0 ? p : static_cast<std::size_t>(tree.max_features);
-    return n_trees >= few_trees && p > few_features && has_narrow_codes(data) && tree.draws(p) &&
+    return has_narrow_codes(data) &&
            (p <= many_features || drawn * std::bit_width(data.n_rows()) * fair_share >= p);
 }
 

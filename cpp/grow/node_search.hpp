@@ -23,6 +23,7 @@
 #include "grow/partition.hpp"
 #include "grow/quantile_split.hpp"
 #include "grow/random_split.hpp"
+#include "grow/row_tree.hpp"
 #include "grow/split_search.hpp"
 
 namespace hedgerow {
@@ -45,6 +46,7 @@ struct Workspace {
     std::vector<std::int32_t> own_values;  // of several outputs
     LeftStats<Stats> left;
     std::conditional_t<Sides::on_bits, BitTrees<Sides>, Nothing> bits;
+    std::conditional_t<grows_rows<Sides>, RowTree<Sides>, Nothing> row_tree;
     // Of the node that was opened last.
     std::conditional_t<Sides::ranked, QuantileSearch<Stats>, Nothing> quantiles;
     RowBlock block;
@@ -117,11 +119,24 @@ class NodeSearch {
     }
 
     // Grows the node's whole subtree, if it is one for bits.
-    bool grow_on_bits(const Rows& node, const bits::NodeStart& root, const Views& views, Work& work,
-                      const Limits& limits, DecisionGraph& graph) const {
+    bool grow_on_bits(const Rows& node, const subtree::NodeStart& root, const Views& views,
+                      Work& work, const Limits& limits, DecisionGraph& graph) const {
         if constexpr (Sides::on_bits) {
             return work.bits.grow(node, root,
                                   {views, graph, work.features, draw_, limits, random_});
+        } else {
+            return false;
+        }
+    }
+
+    // The same, if it is one for rows side by side.
+    bool grow_by_row(const Rows& node, const RowCodes* by_row, const subtree::NodeStart& root,
+                     const Views& views, Work& work, const Limits& limits,
+                     DecisionGraph& graph) const {
+        if constexpr (grows_rows<Sides>) {
+            work.row_tree.grow(stats_, node, by_row, root,
+                               {views, graph, work.features, draw_, limits, random_});
+            return true;
         } else {
             return false;
         }

@@ -36,6 +36,8 @@ class TreeGrower {
     static constexpr std::uint64_t gather_bytes = std::uint64_t{1} << 19;
     // Codes of a subtree that is grown on bits: its growth is not interrupted.
     static constexpr std::uint64_t bits_bytes = std::uint64_t{1} << 20;
+    // The same of one that is grown on rows side by side.
+    static constexpr std::uint64_t rows_bytes = std::uint64_t{1} << 20;
     using Histogram = typename NodeHistograms<Stats>::Histogram;
 
     struct Node {
@@ -97,8 +99,10 @@ class TreeGrower {
         for (std::uint32_t f = 0; f < n_features_; ++f) {
             views_.emplace_back(data.column(f));
             on_bits_ &= reads_bits(views_.back());
+            by_row_tree_ &= reads_bits(views_.back());
         }
         on_bits_ &= !params.keyed_draws;
+        by_row_tree_ &= !params.keyed_draws;
         if (params.keyed_draws) by_row_ = nullptr;
     }
 
@@ -444,6 +448,7 @@ class TreeGrower {
             if (node.size() > task_rows || (++site.work.n_opened & 63) == 0) {
                 team_.checkpoint(site.worker);  // reading the clock takes 30 ns
             }
+            if (fits_row_tree(node) && grow_by_row(node, site)) continue;
             if (fits_bits(node) && grow_on_bits(node, site)) continue;
             if (fits_block(node, site)) {
                 grow_in_block(node, site);
@@ -469,8 +474,18 @@ class TreeGrower {
                std::uint64_t(node.size()) * n_features_ <= bits_bytes;
     }
 
+    bool fits_row_tree(const Node& node) const {
+        return by_row_tree_ && node.size() * RowTree<Sides>::stride_for(n_features_) <= rows_bytes;
+    }
+
+    bool grow_by_row(const Node& node, const Site& site) {
+        const subtree::NodeStart root{node.place, node.depth, node.n_constant, node.key};
+        return search_.grow_by_row(rows_of(node, site.work), by_row_, root, site.views, site.work,
+                                   limits_, site.graph);
+    }
+
     bool grow_on_bits(const Node& node, const Site& site) {
-        const bits::NodeStart root{node.place, node.depth, node.n_constant, node.key};
+        const subtree::NodeStart root{node.place, node.depth, node.n_constant, node.key};
         return search_.grow_on_bits(rows_of(node, site.work), root, site.views, site.work, limits_,
                                     site.graph);
     }
@@ -647,6 +662,8 @@ class TreeGrower {
     std::uint32_t n_features_;
     NodeSearch<Sides> search_;
     bool on_bits_ = Sides::on_bits && search_.draws();  // grow small subtrees so
+    bool by_row_tree_ =
+        grows_rows<Sides> && search_.random() && n_features_ <= most_row_codes(Stats::classes);
     std::vector<CodeView> views_;
     std::vector<Work> workspaces_;
     NodeHistograms<Stats> histograms_;

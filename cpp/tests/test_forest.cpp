@@ -118,6 +118,38 @@ TEST(bits_grow_the_tree_of_the_general_search) {
     }
 }
 
+// The same for numbers, whose sums are exact here.
+TEST(rows_side_by_side_grow_the_tree_of_the_general_search) {
+    for (const std::size_t n_columns : {3, 15, 16, 40}) {
+        for (const std::size_t n : {2, 5, 300, 1500}) {
+            Problem problem(n + 1, n_columns, n);
+            // No constant column: the general search would know it from a gather.
+            problem.columns.push_back(problem.columns[1]);
+            const Dataset side_by_side = table_of(problem.columns);
+            problem.columns.back()[n] = missing;
+            const Dataset general = table_of(problem.columns);
+            std::vector<Row> rows(n);
+            Numbers y(n + 1);
+            for (std::size_t i = 0; i < n; ++i) {
+                rows[i] = static_cast<Row>(i);
+                y[i] = problem.columns[1][i] * 3 - problem.columns[2][i];
+            }
+            for (const std::int64_t max_features : {1, 4, -1}) {
+                GrowParams params = numbers_params();
+                params.splitter = Splitter::random;
+                params.max_features = max_features;
+                params.min_samples_leaf = n % 2 ? 2 : 1;
+                params.max_depth = n == 300 ? 6 : -1;
+                params.seed = n + n_columns;
+                NOTE("rows", n, "columns", n_columns, "max_features", max_features);
+                const auto grown = grow_numbers(side_by_side, y, params, {}, rows);
+                CHECK(n < 6 || grown.n_leaves() > 2);
+                CHECK(same(grown, grow_numbers(general, y, params, {}, rows)));
+            }
+        }
+    }
+}
+
 TEST(taken_rows_keep_their_bins_and_codes) {
     auto columns = random_columns(400, 5, 7);
     columns[4].assign(400, 1.0);
