@@ -16,6 +16,9 @@ namespace hedgerow {
 
 namespace {
 constexpr std::size_t rows_together = 8;
+// Graphs of many nodes are deep, and not in the nearest cache: forests on covertype take 0.77 of
+// the time with more rows on the way that do not wait for each other. Small ones take 1.05 of it.
+constexpr std::size_t rows_in_turn = 24, many_nodes = 1 << 14;
 constexpr std::size_t rows_per_task = 256;
 // The trees of a forest and the terms of oblique tests are read once for a block of rows: the more
 // rows the better, while these stay in the cache. On 36 features oblique trees took two thirds of
@@ -394,6 +397,40 @@ void PackedGraphs::route_together(std::uint32_t root, const T* x, std::uint32_t*
     std::copy(at.begin(), at.end(), leaves);
 }
 
+// A row that arrives makes room for the next: none waits for the deepest of its neighbours.
+template <bool has_categories, class T>
+void PackedGraphs::route_in_turn(std::uint32_t root, const T* x, std::size_t n_rows,
+                                 std::uint32_t* leaves) const {
+    struct Traveller {
+        const T* x;
+        std::uint32_t at, row;
+    };
+    std::array<Traveller, rows_in_turn> travellers;
+    std::size_t n = 0, next = 0;
+    const auto send = [&](std::size_t i) {
+        travellers[i] = {x + next * n_features_, root, static_cast<std::uint32_t>(next)};
+        ++next;
+    };
+    for (; n < std::min(rows_in_turn, n_rows); ++n) send(n);
+    while (n > 0) {
+        for (std::size_t i = 0; i < n; ++i) {
+            Traveller& traveller = travellers[i];
+            const PackedNode& node = nodes_[traveller.at];
+            if (!node.is_leaf()) {
+                traveller.at =
+                    node.left + !Reader::goes_left<has_categories>(*this, node, traveller.x);
+                continue;
+            }
+            leaves[traveller.row] = traveller.at;
+            if (next < n_rows) {
+                send(i);
+            } else {
+                traveller = travellers[--n];
+            }
+        }
+    }
+}
+
 template <class T>
 void PackedGraphs::route_block(std::size_t graph, const T* x, std::size_t n_rows,
                                std::uint32_t* leaves) const {
@@ -410,6 +447,10 @@ void PackedGraphs::route_block(std::size_t graph, const T* x, std::size_t n_rows
         return;
     }
     const bool has_categories = flags_[graph] & PackedNode::category;
+    if (n_features_ > 0 && roots_[graph + 1] - root >= many_nodes) {
+        return has_categories ? route_in_turn<true>(root, x, n_rows, leaves)
+                              : route_in_turn<false>(root, x, n_rows, leaves);
+    }
     std::size_t row = 0;
     for (; n_features_ > 0 && row + rows_together <= n_rows; row += rows_together) {
         if (has_categories) {

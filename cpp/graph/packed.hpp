@@ -113,6 +113,9 @@ class PackedGraphs {
     std::uint32_t route(std::uint32_t at, const T* x) const;
     template <bool has_categories, class T>
     void route_together(std::uint32_t root, const T* x, std::uint32_t* leaves) const;
+    template <bool has_categories, class T>
+    void route_in_turn(std::uint32_t root, const T* x, std::size_t n_rows,
+                       std::uint32_t* leaves) const;
     // The leaves of a block of rows in one graph.
     template <class T>
     void route_block(std::size_t graph, const T* x, std::size_t n_rows,
