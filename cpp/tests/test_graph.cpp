@@ -321,6 +321,19 @@ TEST(packed_trees_predict_as_routed) {
     }
 }
 
+TEST(large_packed_trees_predict_as_routed) {
+    const auto columns = random_columns(15000, 4, 3);
+    for (const std::uint32_t n_classes : {0u, 5u}) {
+        const DecisionGraph tree = random_tree(columns, 1, n_classes, n_classes > 0);
+        CHECK(tree.n_nodes() > 1 << 14);
+        for (const std::size_t n : {1, 23, 24, 25, 15000}) {
+            auto some = columns;
+            for (auto& column : some) column.resize(n);
+            CHECK(predicts_as_routed({&tree}, rows_of(some)));
+        }
+    }
+}
+
 TEST(pruned_tree_has_the_least_cost_of_all_subtrees) {
     const auto columns = random_columns(150, 3, 8);
     const DecisionGraph tree = random_tree(columns, 9, 3, false);
