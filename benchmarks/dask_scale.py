@@ -12,7 +12,7 @@ split by counts that are added up, smaller ones gathered.
 import sys
 
 # Dask looks for a package called sparse, and would find the script of that name in this folder.
-sys.path.append(sys.path.pop(0))
+sys.modules["sparse"] = None
 
 import argparse
 import time
