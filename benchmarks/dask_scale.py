@@ -9,6 +9,8 @@ split by counts that are added up, smaller ones gathered.
     python benchmarks/dask_scale.py --render         # only write the page again
 """
 
+# ruff: noqa: E402 (what the imports find is set before them)
+
 import sys
 
 # Dask looks for a package called sparse, and would find the script of that name in this folder.
