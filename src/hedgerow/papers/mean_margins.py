@@ -446,10 +446,13 @@ def page(journal: study.Journal, folder: Path, out: Path) -> str:
             + ", ".join(densest(everywhere(journal, TRIO), folder)[: -(-len(SETS) // 4)]) + ".",
         ]  # fmt: skip
     if grown:
-        used = sorted({key["set"] for key, _ in journal.find() if "grown" in key}, key=SETS.index)
+        keys = [key for key, _ in journal.find() if "grown" in key]
+        used = sorted({key["set"] for key in keys}, key=SETS.index)
+        n_splits = 1 + max(key["split"] for key in keys)
         rows = [[f"bags of {m}", *(f"{v:.2f}" for v in by.values())] for m, by in grown.items()]
         parts += [
-            f"## Accuracy by the size of a bag\n\nMeans over {', '.join(used)}.",
+            f"## Accuracy by the size of a bag\n\nMeans over {', '.join(used)}; of each, the "
+            f"first {n_splits} of the ten splits.",
             study.markdown(["members", *map(str, SIZES)], rows),
         ]
     errors = draw_figure_4(out)
