@@ -281,7 +281,9 @@ class TreeGrower {
             rules.directions = directions.empty() ? nullptr : directions.data();
         }
         Split best = search(node, rules, node_score + loss, site);
-        if (best.found() && !limits_.gains_enough(best.score, node_score)) best = {};
+        // Sums of distances are not carried along exactly: a split without gain may seem to lose.
+        const double rounding = Sides::ranked ? 1e-12 * loss : 0;
+        if (best.found() && !limits_.gains_enough(best.score + rounding, node_score)) best = {};
         return best;
     }
 

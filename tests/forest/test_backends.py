@@ -32,6 +32,10 @@ def ray():
     ray.shutdown()
 
 
+# joblib's own dictionary of what it has sent forgets some of it twice.
+@pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. .function _WeakKeyDictionary:pytest.PytestUnraisableExceptionWarning"
+)
 @pytest.mark.parametrize("cluster", ["dask", "ray"])
 @pytest.mark.parametrize(
     "member", [GaussianNB(), RandomForestClassifier(3)], ids=["scikit-learn's", "hedgerow's"]

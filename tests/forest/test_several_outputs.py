@@ -210,5 +210,5 @@ def test_what_is_for_one_output_says_so():
     forest = RandomForestClassifier(3, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="4 outputs"):
         hedgerow.compress(forest, X, y, max_splits=10)
-    with pytest.raises(ExportError, match="several outputs"):
+    with pytest.raises(ExportError, match="classes of 4 outputs"):
         to_python(forest)

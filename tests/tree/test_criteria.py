@@ -92,7 +92,8 @@ def test_one_whole_tree_of_a_forest_is_the_tree(criterion):
     alone = DecisionTreeRegressor(**settings).fit(X, y, w)
     assert_allclose(forest.predict(X), alone.predict(X), rtol=1e-12)
     assert_allclose(forest.feature_importances_, alone.feature_importances_, rtol=1e-9)
-    bag = BaggingRegressor(DecisionTreeRegressor(**settings), 2, bootstrap=False).fit(X, y, w)
+    alone = DecisionTreeRegressor(**settings).fit(X, y)
+    bag = BaggingRegressor(DecisionTreeRegressor(**settings), 2, bootstrap=False).fit(X, y)
     assert_allclose(bag.predict(X), alone.predict(X), rtol=1e-12)
 
 

@@ -35,7 +35,7 @@ COMMANDS = {
     ),
     "compress": Place(
         "compress",
-        "Make a small model of a large one, within exact limits.",
+        "Make a small model of a large one, within exact limits or a tolerance.",
         "hedgerow compress houses.hedgerow houses.csv --target price --max-splits 100",
     ),
     "predict": Place(
