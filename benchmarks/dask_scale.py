@@ -90,7 +90,7 @@ def run(results, rows, workers, repeats):
     for n_workers in workers:
         with (
             distributed.LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+                n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

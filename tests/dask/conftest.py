@@ -23,7 +23,7 @@ def started(n_workers):
             n_workers=n_workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit="1GB",
             silence_logs=50,
         )

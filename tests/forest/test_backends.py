@@ -16,7 +16,7 @@ X, Y = load_iris(return_X_y=True)
 def dask():
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     )
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
         yield
@@ -33,9 +33,7 @@ def ray():
 
 
 # joblib's own dictionary of what it has sent forgets some of it twice.
-@pytest.mark.filterwarnings(
-    "ignore:Exception ignored in. .function _WeakKeyDictionary:pytest.PytestUnraisableExceptionWarning"
-)
+@pytest.mark.filterwarnings("ignore:.*_WeakKeyDictionary:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("cluster", ["dask", "ray"])
 @pytest.mark.parametrize(
     "member", [GaussianNB(), RandomForestClassifier(3)], ids=["scikit-learn's", "hedgerow's"]
