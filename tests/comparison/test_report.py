@@ -11,6 +11,7 @@ import pytest
 import hedgerow
 from hedgerow.comparison import Comparison, Data, Result
 from hedgerow.comparison.report import Report
+from hedgerow.comparison.report.exports import exported
 from hedgerow.comparison.report.importance import permutation_importance
 from hedgerow.comparison.report.model import describe
 from hedgerow.comparison.report.svg import Axis, label_points
@@ -232,3 +233,11 @@ def test_axes_have_a_few_round_ticks_inside(values, log):
     assert 1 <= len(ticks) <= 9
     assert all(10 - 1e-6 <= place <= 300 + 1e-6 for place, _ in ticks)
     assert len({label for _, label in ticks}) == len(ticks)
+
+
+def test_a_tree_that_no_page_holds_is_not_written_in_other_languages():
+    rng = np.random.default_rng(0)
+    tree = hedgerow.DecisionTreeClassifier().fit(rng.random((20_000, 3)), rng.random(20_000) < 0.5)
+    reasons = [entry["reason"] for entry in exported(tree)]
+    assert len(reasons) == 3
+    assert all(f"{tree.n_splits_:,} splits, too many for this page" in why for why in reasons)

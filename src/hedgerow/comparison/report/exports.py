@@ -11,6 +11,7 @@ _FORMATS: tuple[tuple[str, str, Callable[..., str], dict[str, str]], ...] = (
     ("Python", "python", to_python, {}),
 )
 _MOST = 80_000  # characters of one text in the page
+_MOST_SPLITS = _MOST // 20  # whose text is longer in any language, and takes seconds to write
 
 
 def exported(model: Any) -> list[dict[str, Any]]:
@@ -36,6 +37,10 @@ def exported(model: Any) -> list[dict[str, Any]]:
             "title": title,
             "command": f"hedgerow export MODEL --to {to}{chosen}",
         }
+        if model.n_splits_ > _MOST_SPLITS:
+            reason = f"It has {model.n_splits_:,} splits, too many for this page."
+            found.append(entry | {"text": None, "reason": reason})
+            continue
         try:
             text = write(program, **settings)
         except ExportError as error:
