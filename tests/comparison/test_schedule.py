@@ -110,7 +110,7 @@ def test_the_time_is_kept_and_used_while_there_are_models(usual, seconds):
 
 def test_time_that_a_model_did_not_need_goes_to_the_next_in_line():
     quick = Standin("foreseen as slow", "boosting", 3.0, takes=0.1)
-    late = Standin("next", "boosting", 4.0)
+    late = Standin("next", "boosting", 3.2)
     assert run_for(30, quick, late)[0] == ["foreseen as slow", "next"]
 
 
@@ -121,6 +121,15 @@ def test_a_model_that_takes_longer_than_foreseen_is_named_and_does_not_spoil_the
     assert finished == ["quick"]
     assert slow.error.startswith("left out: its folds would take ") or "time was up" in slow.error
     assert slow.lacked_time
+    assert used <= 30
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_what_cannot_be_stopped_begins_only_where_a_surprise_would_be_in_time(ours):
+    early = Standin("first", "tree", 2.0, ours=True)
+    late = Standin("last", "embedding", 2.6, ours=ours)
+    finished, used = run_for(30, early, late)
+    assert finished == (["first", "last"] if ours else ["first"])
     assert used <= 30
 
 

@@ -31,6 +31,7 @@ REPORT_AT_MOST = 0.3  # but never more than this share of the time
 BYTES_PER_SECOND = 15e6  # of a model that is written to a file
 TRIALS_SHARE = 0.2  # of the time, for trials; models that had none are tried by their first fold
 SLACK = 1.25  # a fold may take so much longer than its share of the time before it is stopped
+SURPRISE = 6  # and another library's first one than was foreseen, because nothing stops its calls
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Schedule:
                     run.estimate(min(self._left(run) / self.n_folds, for_trials) / 2, interrupts)
                     for_trials -= before - self.clock.left()
                 most = max(share, self._share_of_family(run)) * self._left(run)
-                if run.error is None and self._expected(run) <= most:
+                if run.error is None and self._expected(run) <= most and self._is_safe(run):
                     self._all_folds(run, interrupts)
                     keep_leaders(self.runs)
                 elif run.error is None:
@@ -147,6 +148,12 @@ class Schedule:
         boosters = [each for each in self.runs if each.model.family == "boosting"]
         is_first = not any(len(each.folds) == self.n_folds for each in boosters)
         return FIRST_BOOSTER_SHARE if run in boosters and is_first else 0.0
+
+    def _is_safe(self, run: Run) -> bool:
+        """Whether the time is kept even where a trial misled about a fit that cannot be stopped."""
+        if run.model.is_ours or run.folds:
+            return True
+        return SURPRISE * (run.seconds_per_fold or 0.0) <= self._left(run)
 
     def _all_folds(self, run: Run, interrupts: Interrupts) -> None:
         for number in run.missing:
