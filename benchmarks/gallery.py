@@ -6,7 +6,7 @@ README that draws on it, from the results that are there. A set whose results.js
 as it is, so an interrupted run goes on where it stopped; remove the file to run the set again.
 
     HEDGEROW_DATA=folder python benchmarks/gallery.py
-    python benchmarks/gallery.py --budget 30s --out /tmp/gallery iris
+    python benchmarks/gallery.py --budget 30s --out gallery iris
 
 Without HEDGEROW_DATA the sets come from OpenML. The pictures need playwright, Pillow and Chromium
 (`pip install playwright pillow && playwright install chromium`); without them there are none.

@@ -1,7 +1,7 @@
 """Pictures of a report, for the README and the gallery: at 1280 pixels, on a phone, and dark.
 
-    hedgerow compare --out /tmp/report
-    python docs/gallery/screenshots.py /tmp/report/report.html docs/gallery/breast_cancer
+    hedgerow compare --out results
+    python docs/gallery/screenshots.py results/report.html docs/gallery/breast_cancer
 
 writes ``<name>.png`` and, beside it, ``-model``, ``-phone`` and ``-dark``, each below 200 kB. Needs
 playwright, Pillow and Chromium.
