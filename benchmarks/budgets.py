@@ -156,6 +156,12 @@ def page(journal):
         for key, result in journal.find()
         if "failed" in result
     ]
+    replaced = [
+        f"{line['key']['set']} at {line['key']['budget']}: {line['result']['seconds']:.1f} s "
+        f"(commit {line['run']['commit']})"
+        for line in journal.lines
+        if journal.get(**line["key"]) is not line["result"]
+    ]
     parts = [
         "# Budgets of time",
         study.provenance(journal, "python benchmarks/budgets.py"),
@@ -168,7 +174,13 @@ def page(journal):
         "part of it only, so fewer models fit into the time than on a machine of one's own.",
         study.markdown(header, rows),
     ]
-    return "\n\n".join([*parts, *(["Failed: " + "; ".join(failed) + "."] if failed else [])]) + "\n"
+    if replaced:
+        parts.append(
+            "Earlier runs, of which the table has a later one: " + "; ".join(replaced) + "."
+        )
+    if failed:
+        parts.append("Failed: " + "; ".join(failed) + ".")
+    return "\n\n".join(parts) + "\n"
 
 
 def _seconds(key):
