@@ -184,10 +184,14 @@ def make_reference() -> None:
 
 
 def make_benchmarks() -> None:
-    """The tables of benchmarks/results as pages."""
+    """The tables of benchmarks/results as pages, with the journals that they lead to."""
     results = sorted((ROOT / "benchmarks/results").glob("*.md"))
     for path in results:
-        write(HERE / "benchmarks" / path.name, path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        write(HERE / "benchmarks" / path.name, text)
+        for name in re.findall(r"\]\((\w+\.jsonl)\)", text):
+            journal = path.with_name(name).read_text(encoding="utf-8")
+            write(HERE / "benchmarks" / name, journal)
     for made in (HERE / "benchmarks").glob("*.md"):
         if not (ROOT / "benchmarks/results" / made.name).exists():
             made.unlink()
